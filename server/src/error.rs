@@ -109,7 +109,7 @@ pub enum ApiError {
     /// 408: the body did not arrive completely in time.
     #[error("{reason}; send the request again")]
     BodyIncomplete {
-        /// What was wrong with the body.
+        /// Why the body is incomplete.
         reason: String,
     },
     /// 409: the request conflicts with the current state.

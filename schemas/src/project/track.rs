@@ -88,8 +88,8 @@ impl Track {
         }
     }
 
-    /// Returns the track without the parts whose sound the recording of a frozen track contains: its
-    /// items, its instrument and its effects. Returns other tracks unchanged.
+    /// Returns the track without the parts whose sound the recording of a frozen track contains:
+    /// its items, its instrument and its effects. Returns other tracks unchanged.
     pub fn without_frozen_parts(&self) -> Cow<'_, Self> {
         if self.frozen.is_none() {
             return Cow::Borrowed(self);
@@ -200,8 +200,8 @@ pub struct SoundFontEngine {
 pub struct PluginEngine {
     /// Id of the plugin.
     pub plugin_id: String,
-    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was
-    /// last saved.
+    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state
+    /// was last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_version: Option<String>,
     /// State of the plugin in base64, which only the plugin interprets. It is kept while the plugin
@@ -247,8 +247,8 @@ pub struct Effect {
     /// Id of the plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_id: Option<String>,
-    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was
-    /// last saved.
+    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state
+    /// was last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_version: Option<String>,
     /// Parameter values by parameter id.

@@ -24,8 +24,8 @@ pub(crate) async fn of_handshake(parts: &mut Parts, state: &AppState) -> Result<
     {
         parts.headers.entry(header::AUTHORIZATION).or_insert(value);
     }
-    // Every handshake asks for an upgrade. A proxy that adds it to other requests does not make this
-    // one less local.
+    // Every handshake asks for an upgrade. A proxy that adds it to other requests does not make
+    // this one less local.
     parts.headers.remove(header::CONNECTION);
     CurrentUser::from_request_parts(parts, state).await
 }

@@ -76,8 +76,8 @@ pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginW
 static STORING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 /// Stores a sound and the warnings about it, unless another request has stored one with this key. A
-/// plugin may sound different each time, and playback and exports must have the same samples. Returns
-/// the stored sound.
+/// plugin may sound different each time, and playback and exports must have the same samples.
+/// Returns the stored sound.
 pub(super) fn store(
     blobs: &Blobs,
     key: &BlobKey,

@@ -1,7 +1,7 @@
 //! Effects that process the master mix of a client in real time, over a WebSocket.
 //!
-//! `connect.rs` checks the caller of a handshake, `connection.rs` receives and sends the messages of
-//! one WebSocket, `stream.rs` carries out what they say, and `built_in.rs` makes effects from their
+//! `connect.rs` checks the caller of a handshake, `connection.rs` receives and sends the messages
+//! of one WebSocket, `stream.rs` carries them out, and `built_in.rs` makes effects from their
 //! descriptions. `pace.rs` limits the speed of a stream.
 
 mod built_in;

@@ -20,7 +20,8 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Counts a message that arrived `now` after the start of the stream, whose block has a
-    /// duration, and whose processing took `processing`. Returns how long the next message must wait.
+    /// duration, and whose processing took `processing`. Returns how long the next message must
+    /// wait.
     pub(super) fn count(&mut self, duration: Duration, processing: Duration, now: Duration) -> Duration {
         self.played_at = self.played_at.max(now) + (duration / SPEED_MAX).max(processing * SHARE);
         self.played_at.saturating_sub(now + AHEAD_MAX)

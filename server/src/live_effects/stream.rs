@@ -83,7 +83,7 @@ impl Stream {
         Ok(self.tell_changed_latency())
     }
 
-    /// Carries out a text message.
+    /// Carries out a text message. Returns the answers.
     pub(super) fn obey(&mut self, text: &str) -> Vec<Answer> {
         match Command::parse(text) {
             Ok(Command::Chain(command)) => self.set_chain(command).unwrap_or_else(|answer| vec![answer]),
@@ -130,12 +130,12 @@ impl Stream {
         let mut reserved_bytes = self.memory.reservation(&self.owner_id);
         reserved_bytes.grow(memory_bytes).map_err(|busy| Answer::error("busy", busy.to_string()))?;
         let time = SongTime { sample_rate_hz, bpm };
-        // Effects cannot change their sample rate, tempo or seed, so all of them are new then. They go
-        // on at the same frame of the song.
+        // Effects cannot change their sample rate, tempo or seed, so all of them are new then. They
+        // go on at the same frame of the song.
         let frame = self.chain.frame();
-        let is_first = (time, seed) != (self.time, self.seed)
+        let needs_new_effects = (time, seed) != (self.time, self.seed)
             || (self.chain.latencies_frames().is_empty() && !self.chain.is_changing());
-        if is_first {
+        if needs_new_effects {
             self.chain = LiveChain::new(sample_rate_hz);
             (self.time, self.seed) = (time, seed);
         }
@@ -159,7 +159,7 @@ impl Stream {
         for requested in &requested_effects {
             self.chain.set_bypass(&requested.id, requested.is_bypassed);
         }
-        if is_first {
+        if needs_new_effects {
             self.chain.reset(frame);
         }
         self.told_frames = self.chain.latencies_frames().iter().sum();

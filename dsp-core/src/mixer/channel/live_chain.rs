@@ -35,8 +35,8 @@ pub enum LiveSource<E> {
 /// A chain of effects in series, which processes blocks while it changes.
 ///
 /// A new effect processes its input for as long as its latency before it becomes audible by a
-/// crossfade. A removed effect becomes inaudible by a crossfade. An effect that moves does both, one
-/// after the other. The signal has no gap meanwhile.
+/// crossfade. A removed effect becomes inaudible by a crossfade. An effect that moves does both,
+/// one after the other. The signal has no gap meanwhile.
 pub struct LiveChain<E> {
     slots: Vec<Slot<E>>,
     /// Ids of the effects in their order when all changes have ended.
@@ -158,8 +158,8 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
-    /// kept ids that do not exist are ignored. Effects that are still fading out are
-    /// removed at once, so that the chain never has more than the old and the new effects.
+    /// kept ids that do not exist are ignored. Effects that are still fading out are removed at
+    /// once, so that the chain never has more than the old and the new effects.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
         self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
         self.settle();
@@ -231,8 +231,8 @@ impl<E: LiveEffect> LiveChain<E> {
         self.slots.iter_mut().find(|slot| slot.id == id).map(|slot| &mut slot.effect)
     }
 
-    /// Sets whether an effect is bypassed, with a crossfade. A bypassed effect passes its input with
-    /// its latency. Returns whether the chain has the effect.
+    /// Sets whether an effect is bypassed, with a crossfade. A bypassed effect passes its input
+    /// with its latency. Returns whether the chain has the effect.
     pub fn set_bypass(&mut self, id: &str, is_bypassed: bool) -> bool {
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == id) else { return false };
         slot.wet.set_if_new(if is_bypassed { 0.0 } else { 1.0 }, self.fade_frames);
@@ -269,8 +269,8 @@ impl<E: LiveEffect> LiveChain<E> {
         self.slots.iter_mut().for_each(|slot| slot.reset(frame));
     }
 
-    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place. Returns the effects
-    /// that have left the chain.
+    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place. Returns the
+    /// effects that were removed since the last call.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> Vec<E> {
         let removed = self.settle();
         for slot in &mut self.slots {

@@ -13,8 +13,9 @@ const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
 /// Returns a text that changes with the number, total size or latest modification time of a
-/// module's files. It also changes with the helper's protocol, not with every version of the service: on
-/// a server, users would otherwise have no plugins after an update until an administrator scans.
+/// module's files. It also changes with the helper's protocol, not with every version of the
+/// service: on a server, users would otherwise have no plugins after an update until an
+/// administrator scans.
 pub(crate) fn version_of(module: &Path) -> String {
     let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);
