@@ -7,9 +7,11 @@
 //! "Digital Dynamic Range Compressor Design", JAES 60-6, 2012; Signalsmith Audio). Averaged gains
 //! are multiples of 2^-32, whose sums are exact, so the running sum does not drift.
 
-use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::sliding_minimum::SlidingMinimum;
 
 /// Doubles at this magnitude have a spacing of 2^-32.
 const ROUNDING_SCALE: f64 = 1_048_576.0;
@@ -32,7 +34,6 @@ fn rounded_down(gain: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct LookaheadGain {
     average_frames: usize,
-    hold_frames: usize,
     /// Ring buffer of the gains that are averaged. They are multiples of 2^-32.
     averaged_gains: Vec<f64>,
     averaged_sum: f64,
@@ -40,10 +41,8 @@ pub(crate) struct LookaheadGain {
     weight: f64,
     /// Index of the oldest gain in `averaged_gains`.
     index: usize,
-    /// Candidates for the minimum of the window, as frame and required gain, in ascending order of
-    /// both.
-    minima: VecDeque<(u64, f32)>,
-    frame: u64,
+    /// The lowest required gain of the last `hold_frames` frames.
+    minimum: SlidingMinimum,
     /// Gain after the release. Close to 1, the steps of a slow release are too small for an `f32`.
     released_gain: f64,
 }
@@ -54,13 +53,11 @@ impl LookaheadGain {
     pub(crate) fn new(average_frames: usize, hold_frames: usize) -> Self {
         Self {
             average_frames,
-            hold_frames,
             averaged_gains: vec![1.0; average_frames],
             averaged_sum: average_frames as f64,
             weight: 1.0 / average_frames as f64,
             index: 0,
-            minima: VecDeque::with_capacity(hold_frames + 1),
-            frame: 0,
+            minimum: SlidingMinimum::new(hold_frames),
             released_gain: 1.0,
         }
     }
@@ -70,14 +67,13 @@ impl LookaheadGain {
         self.averaged_gains.fill(1.0);
         self.averaged_sum = self.average_frames as f64;
         self.index = 0;
-        self.minima.clear();
-        self.frame = 0;
+        self.minimum.reset();
         self.released_gain = 1.0;
     }
 
     /// Whether all stored gains are 1.
     fn is_idle(&self) -> bool {
-        self.minima.is_empty() && self.averaged_sum == self.average_frames as f64
+        self.minimum.minimum() == 1.0 && self.averaged_sum == self.average_frames as f64
     }
 
     /// Replaces the required gains of frames, 0 to 1, by smooth gains. `release_per_frame` is the
@@ -86,10 +82,20 @@ impl LookaheadGain {
         if self.is_idle() && gains.iter().fold(true, |is_so_far, gain| is_so_far & (*gain >= 1.0)) {
             return;
         }
+        for gains in gains.chunks_mut(CONTROL_FRAMES) {
+            let mut released_gains = [0.0; CONTROL_FRAMES];
+            self.release(gains, release_per_frame, &mut released_gains);
+            self.average(&released_gains, gains);
+        }
+    }
+
+    /// Writes the released gains of frames, rounded down, from their required gains.
+    #[inline(always)]
+    fn release(&mut self, required_gains: &[f32], release_per_frame: f64, released_gains: &mut [f64]) {
         let decay = 1.0 - release_per_frame;
-        let (mut released_gain, mut sum, mut index) = (self.released_gain, self.averaged_sum, self.index);
-        for gain in gains {
-            let minimum = f64::from(self.next_minimum(*gain));
+        let mut released_gain = self.released_gain;
+        for (required_gain, rounded_gain) in required_gains.iter().zip(released_gains) {
+            let minimum = f64::from(self.minimum.next(*required_gain));
             // The released gain falls immediately, recovers exponentially and ends exactly at the
             // minimum. Each frame waits for the result of the previous frame here, so few
             // operations make the loop fast.
@@ -99,29 +105,27 @@ impl LookaheadGain {
             } else {
                 recovered_gain
             };
-            let rounded_gain = rounded_down(released_gain);
-            let oldest = &mut self.averaged_gains[index];
-            sum += rounded_gain - *oldest;
-            *oldest = rounded_gain;
-            index = if index + 1 == self.average_frames { 0 } else { index + 1 };
-            *gain = (sum * self.weight) as f32;
+            *rounded_gain = rounded_down(released_gain);
         }
-        (self.released_gain, self.averaged_sum, self.index) = (released_gain, sum, index);
+        self.released_gain = released_gain;
     }
 
-    /// Adds a frame's required gain. Returns the minimum of the required gains of the last
-    /// `hold_frames` frames, which is at the front of `minima`. Gains of 1 are not stored.
-    fn next_minimum(&mut self, required_gain: f32) -> f32 {
-        if required_gain < 1.0 {
-            while self.minima.back().is_some_and(|&(_, gain)| gain >= required_gain) {
-                self.minima.pop_back();
+    /// Writes the averages of the released gains.
+    #[inline(always)]
+    fn average(&mut self, mut released_gains: &[f64], mut averages: &mut [f32]) {
+        let mut sum = self.averaged_sum;
+        while !averages.is_empty() {
+            let oldest = &mut self.averaged_gains[self.index..];
+            let frames = averages.len().min(oldest.len());
+            let (part, remaining) = averages.split_at_mut(frames);
+            for ((average, oldest), released_gain) in part.iter_mut().zip(oldest).zip(released_gains) {
+                sum += released_gain - *oldest;
+                *oldest = *released_gain;
+                *average = (sum * self.weight) as f32;
             }
-            self.minima.push_back((self.frame, required_gain));
+            (averages, released_gains) = (remaining, &released_gains[frames..]);
+            self.index = (self.index + frames) % self.average_frames;
         }
-        if self.minima.front().is_some_and(|&(frame, _)| frame + (self.hold_frames as u64) <= self.frame) {
-            self.minima.pop_front();
-        }
-        self.frame += 1;
-        self.minima.front().map_or(1.0, |(_, gain)| *gain)
+        self.averaged_sum = sum;
     }
 }

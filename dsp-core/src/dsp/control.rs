@@ -128,6 +128,11 @@ impl ControlRamp {
         self.step == 0.0
     }
 
+    /// Whether the value is `value` and does not change.
+    pub(crate) fn is_steady_at(&self, value: f64) -> bool {
+        self.is_steady() && self.start == value
+    }
+
     /// Fills `values` with consecutive values of the ramp. The first is `offset` frames after the
     /// control point.
     #[inline(always)]

@@ -22,10 +22,10 @@ pub(crate) fn zero_padded<const FRAMES: usize>(values: &[f32]) -> ControlBlock<F
     }
 }
 
-/// Copies the start of a block into `values`, which has at most [`CONTROL_FRAMES`] frames.
+/// Copies the start of a block into `values`, which has at most `FRAMES` frames.
 #[inline(always)]
-pub(crate) fn copy_to(block: &[f32], values: &mut [f32]) {
-    match (block.as_array::<CONTROL_FRAMES>(), values.as_mut_array()) {
+pub(crate) fn copy_to<const FRAMES: usize>(block: &[f32], values: &mut [f32]) {
+    match (block.as_array::<FRAMES>(), values.as_mut_array()) {
         (Some(block), Some(whole)) => *whole = *block,
         _ => values.iter_mut().zip(block).for_each(|(target, value)| *target = *value),
     }

@@ -37,7 +37,7 @@ pub(crate) const SHORTEST_FRAMES: f64 = 2.0;
 pub(crate) const SHORTEST_LANE_FRAMES: f64 = SHORTEST_FRAMES + LANES as f64;
 
 /// Number of interpolated samples.
-const NEIGHBOURS: usize = 4;
+pub(crate) const NEIGHBOURS: usize = 4;
 
 const OVERLAP_FRAMES: usize = LANES + NEIGHBOURS - 2;
 
@@ -161,6 +161,20 @@ impl FractionalDelayLine {
         self.write_index = (self.write_index + 1) & self.mask;
     }
 
+    /// Appends the first `frames` of [`LANES`] samples.
+    #[inline(always)]
+    pub(crate) fn write_lanes(&mut self, values: Lanes, frames: usize) {
+        let is_whole = frames == LANES;
+        let values = values.to_array();
+        match self.values[self.write_index..=self.mask].first_chunk_mut() {
+            Some(chunk) if is_whole && self.write_index >= OVERLAP_FRAMES => {
+                *chunk = values;
+                self.write_index = (self.write_index + LANES) & self.mask;
+            }
+            _ => values[..frames].iter().for_each(|value| self.write(*value)),
+        }
+    }
+
     /// Returns the four neighbours of a tap, multiplied by their weights. The sum of the results is
     /// the delayed sample.
     #[inline(always)]
@@ -177,18 +191,17 @@ impl FractionalDelayLine {
         let first_index = |frame: usize| {
             self.write_index.wrapping_add(frame).wrapping_sub(taps.whole_frames[frame] + 2) & self.mask
         };
-        let is_constant =
-            taps.whole_frames.iter().fold(true, |so_far, whole| so_far & (*whole == taps.whole_frames[0]));
-        let neighbours: [[f32; LANES]; NEIGHBOURS] = if is_constant {
-            let window: [f32; LANES + NEIGHBOURS - 1] =
-                self.values[first_index(0)..].first_chunk().copied().unwrap_or_default();
-            from_fn(|neighbour| from_fn(|frame| window[neighbour + frame]))
-        } else {
-            let windows: [[f32; NEIGHBOURS]; LANES] =
-                from_fn(|frame| self.values[first_index(frame)..].first_chunk().copied().unwrap_or_default());
-            from_fn(|neighbour| from_fn(|frame| windows[frame][neighbour]))
-        };
-        from_fn(|neighbour| Lanes::new(neighbours[neighbour]) * taps.weights[neighbour])
+        // The delays ramp linearly, so that the other whole parts lie between these.
+        if taps.whole_frames[0] == taps.whole_frames[LANES - 1] {
+            let window = &self.values[first_index(0)..][..LANES + NEIGHBOURS - 1];
+            return from_fn(|neighbour| {
+                let values = window[neighbour..].first_chunk().copied().unwrap_or_default();
+                Lanes::new(values) * taps.weights[neighbour]
+            });
+        }
+        let windows: [[f32; NEIGHBOURS]; LANES] =
+            from_fn(|frame| self.values[first_index(frame)..].first_chunk().copied().unwrap_or_default());
+        from_fn(|neighbour| Lanes::new(from_fn(|frame| windows[frame][neighbour])) * taps.weights[neighbour])
     }
 }
 

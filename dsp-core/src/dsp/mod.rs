@@ -20,6 +20,7 @@
 //! | `fractional_delay_line` | delay line with fractional, modulated delays |
 //! | `tap_crossfade` | crossfade between the taps of delay lines |
 //! | `smoothed_value` | value that ramps linearly to its target |
+//! | `sliding_minimum` | minimum of the last values |
 //! | `gate` | fades a signal in and out |
 //! | `declicker` | removes the click where one signal replaces another |
 //! | `cut_filters` | low cut and high cut of first order |
@@ -56,6 +57,7 @@ pub(crate) mod memory;
 pub(crate) mod oversampling;
 pub(crate) mod phase;
 pub(crate) mod ring_buffer;
+pub(crate) mod sliding_minimum;
 pub(crate) mod smoothed_value;
 pub(crate) mod stereo_frames;
 pub(crate) mod tap_crossfade;

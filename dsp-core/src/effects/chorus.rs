@@ -10,8 +10,11 @@ use super::parameter::Unit;
 use super::params::{ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
+use crate::dsp::control_block::{copy_to, zero_padded};
 use crate::dsp::denormals::flush_denormal_lanes;
-use crate::dsp::fractional_delay_line::{FractionalDelayLine, LaneTaps, SHORTEST_LANE_FRAMES, sum_lanes};
+use crate::dsp::fractional_delay_line::{
+    FractionalDelayLine, LaneTaps, NEIGHBOURS, SHORTEST_LANE_FRAMES, sum_lanes,
+};
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::phase::{periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
@@ -92,6 +95,13 @@ const RAMP_COUNT: usize = FIRST_RIGHT_RAMP + VOICE_COUNT;
 
 /// Number of voices in the feedback: the first two voices, which are always active.
 const FEEDBACK_VOICE_COUNT: usize = 2;
+
+/// Sums of the voices of one channel, separately for each interpolated neighbour.
+#[derive(Clone, Copy)]
+struct Voices {
+    wet: [Lanes; NEIGHBOURS],
+    feedback: [Lanes; NEIGHBOURS],
+}
 
 struct Chorus {
     sample_rate_hz: f64,
@@ -210,6 +220,31 @@ impl Chorus {
         self.voice_levels.iter().filter(|voice_level| voice_level.value() > 0.0).count()
     }
 
+    /// Reads the voices of both channels for [`LANES`] frames from `offset` frames after the control
+    /// point on. Without feedback, its neighbours are 0.
+    #[inline(always)]
+    fn read_voices<const HAS_FEEDBACK: bool>(&self, offset: usize) -> [Voices; 2] {
+        let mut voices =
+            [Voices { wet: [Lanes::zero(); NEIGHBOURS], feedback: [Lanes::zero(); NEIGHBOURS] }; 2];
+        for voice in 0..self.active_voices {
+            let taps = LaneTaps::new(&self.ramps[FIRST_DELAY_RAMP + voice], offset);
+            let gain_of = |first_ramp: usize| self.ramps[first_ramp + voice].lanes_at(offset);
+            let gains = [gain_of(FIRST_LEFT_RAMP), gain_of(FIRST_RIGHT_RAMP)];
+            for ((sums, delay_line), gain) in voices.iter_mut().zip(&self.delay_lines).zip(gains) {
+                let neighbours = delay_line.read_lanes(&taps);
+                for (sum, neighbour) in sums.wet.iter_mut().zip(neighbours) {
+                    *sum = *sum + neighbour * gain;
+                }
+                if HAS_FEEDBACK && voice < FEEDBACK_VOICE_COUNT {
+                    for (sum, neighbour) in sums.feedback.iter_mut().zip(neighbours) {
+                        *sum = *sum + neighbour;
+                    }
+                }
+            }
+        }
+        voices
+    }
+
     /// Does the work of [`ControlClock::take_due_work`] before the next frame.
     fn process_control_point(&mut self) {
         match self.clock.take_due_work() {
@@ -271,42 +306,24 @@ impl Effect for Chorus {
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
+        let has_feedback = !self.ramps[FEEDBACK_RAMP].is_steady_at(0.0);
         let parts = left.chunks_mut(LANES).zip(right.chunks_mut(LANES));
         for (part, (left, right)) in parts.enumerate() {
             let part_offset = offset + part * LANES;
+            let voices = if has_feedback {
+                self.read_voices::<true>(part_offset)
+            } else {
+                self.read_voices::<false>(part_offset)
+            };
             let lanes_of = |ramp: usize| self.ramps[ramp].lanes_at(part_offset);
-            let mut channels = [left, right];
-            // The neighbours are summed after the voices.
-            let (mut wet, mut feedback) = ([[Lanes::splat(0.0); 4]; 2], [[Lanes::splat(0.0); 4]; 2]);
-            for voice in 0..self.active_voices {
-                let taps = LaneTaps::new(&self.ramps[FIRST_DELAY_RAMP + voice], part_offset);
-                let gains = [lanes_of(FIRST_LEFT_RAMP + voice), lanes_of(FIRST_RIGHT_RAMP + voice)];
-                for (channel, gain) in gains.into_iter().enumerate() {
-                    let neighbours = self.delay_lines[channel].read_lanes(&taps);
-                    for (sum, neighbour) in wet[channel].iter_mut().zip(neighbours) {
-                        *sum = *sum + neighbour * gain;
-                    }
-                    if voice < FEEDBACK_VOICE_COUNT {
-                        for (sum, neighbour) in feedback[channel].iter_mut().zip(neighbours) {
-                            *sum = *sum + neighbour;
-                        }
-                    }
-                }
-            }
-            let (dry, wet_gain, feedback_gain) =
-                (lanes_of(DRY_RAMP), lanes_of(WET_RAMP), lanes_of(FEEDBACK_RAMP));
-            for (channel, samples) in channels.iter_mut().enumerate() {
-                let mut padded = [0.0; LANES];
-                padded[..samples.len()].copy_from_slice(samples);
-                let input = Lanes::new(padded);
-                let delayed = flush_denormal_lanes(input + sum_lanes(feedback[channel]) * feedback_gain);
-                let output = input * dry + sum_lanes(wet[channel]) * wet_gain;
-                for (sample, (delayed, output)) in
-                    samples.iter_mut().zip(delayed.to_array().into_iter().zip(output.to_array()))
-                {
-                    self.delay_lines[channel].write(delayed);
-                    *sample = output;
-                }
+            let (dry, wet, feedback) = (lanes_of(DRY_RAMP), lanes_of(WET_RAMP), lanes_of(FEEDBACK_RAMP));
+            let channels = [left, right].into_iter().zip(&mut self.delay_lines).zip(voices);
+            for ((samples, delay_line), voices) in channels {
+                let input = Lanes::new(zero_padded(samples));
+                let delayed = flush_denormal_lanes(input + sum_lanes(voices.feedback) * feedback);
+                delay_line.write_lanes(delayed, samples.len());
+                let output = input * dry + sum_lanes(voices.wet) * wet;
+                copy_to::<LANES>(&output.to_array(), samples);
             }
         }
         let is_silent = self.delay_lines.iter().all(|delay_line| delay_line.ends_in_silence(frames));

@@ -101,25 +101,32 @@ impl Limiter {
         }
     }
 
+    #[inline(always)]
     fn amplify(&mut self, audio: [&mut [f32]; 2]) {
         if self.input_gain_db.is_steady() && self.input_gain_db.target() == 0.0 {
             return;
         }
-        let mut gains = self.input_gain_db.next_values::<CONTROL_FRAMES>(audio[0].len());
-        gains.iter_mut().for_each(|value| *value = gain(*value));
+        let gains = smoothed_gains(&mut self.input_gain_db, audio[0].len(), 0.0);
         for values in audio {
             values.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);
         }
     }
 
+    #[inline(always)]
     fn ceilings(&mut self, frames: usize) -> ControlBlock {
-        if self.ceiling_db.is_steady() {
-            return [gain(self.ceiling_db.target() as f32 - HEADROOM_DB); CONTROL_FRAMES];
-        }
-        let mut ceilings = self.ceiling_db.next_values::<CONTROL_FRAMES>(frames);
-        ceilings.iter_mut().for_each(|value| *value = gain(*value - HEADROOM_DB));
-        ceilings
+        smoothed_gains(&mut self.ceiling_db, frames, -HEADROOM_DB)
     }
+}
+
+/// Returns the gains of the next `frames` frames, which are `offset_db` above the level.
+#[inline(always)]
+fn smoothed_gains(level_db: &mut SmoothedValue, frames: usize, offset_db: f32) -> ControlBlock {
+    if level_db.is_steady() {
+        return [gain(level_db.target() as f32 + offset_db); CONTROL_FRAMES];
+    }
+    let mut gains = level_db.next_values::<CONTROL_FRAMES>(frames);
+    gains.iter_mut().for_each(|value| *value = gain(*value + offset_db));
+    gains
 }
 
 impl Effect for Limiter {

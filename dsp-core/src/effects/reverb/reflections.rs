@@ -52,7 +52,7 @@ impl Reflections {
                     *sum = *sum + Lanes::new(*delayed) * gain;
                 }
             }
-            return copy_to(sums.map(Lanes::to_array).as_flattened(), values);
+            return copy_to::<CONTROL_FRAMES>(sums.map(Lanes::to_array).as_flattened(), values);
         }
         values.fill(0.0);
         for tap in 0..TAP_COUNT {
