@@ -5,7 +5,8 @@
 //! becomes a child of the supervisor when its parent ends (`PR_SET_CHILD_SUBREAPER`). The
 //! supervisor never loads a plugin itself. It ends all of its children, and then itself, as soon
 //! as the command ends or the supervisor's standard input is closed. The service holds the other
-//! end of that pipe, so the system closes it however the service ends.
+//! end of that pipe, so the system closes it however the service ends. Plugins cannot end the
+//! supervisor (`signals.rs`).
 
 use std::fs::File;
 use std::io::Read as _;
@@ -23,6 +24,8 @@ use nix::sys::signal::{Signal, kill, killpg, raise};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use songfoundry_bridge_protocol::PARENT_VARIABLE;
+
+use super::signals::SERVICE_VARIABLE;
 
 /// Pause before the remaining children are killed again. Killed processes leave their own children
 /// to the supervisor.
@@ -80,7 +83,9 @@ fn start(supervised: Supervised) -> anyhow::Result<Pid> {
             command.arg("scan").arg(file);
         }
     }
-    command.stdin(Stdio::null()).env(PARENT_VARIABLE, std::process::id().to_string()).process_group(0);
+    command.stdin(Stdio::null()).process_group(0);
+    command.env(PARENT_VARIABLE, std::process::id().to_string());
+    command.env(SERVICE_VARIABLE, std::os::unix::process::parent_id().to_string());
     let child = command.spawn().context("cannot start this program again")?;
     // Only the child may keep the service's pipe or socket open.
     nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
