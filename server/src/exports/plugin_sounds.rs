@@ -293,9 +293,8 @@ impl PluginSounds<'_> {
             )));
         }
         let module_version = module_version(&found.module);
-        let plugin =
-            PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id };
-        Ok(Ok(UsablePlugin { plugin, name: found.plugin.name, module_version }))
+        let name = found.plugin.name.clone();
+        Ok(Ok(UsablePlugin { plugin: found.into(), name, module_version }))
     }
 }
 

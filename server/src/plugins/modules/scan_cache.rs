@@ -20,6 +20,9 @@ use crate::plugins::dirs;
 /// How long a scan is valid, in seconds.
 pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
 
+/// Longest id of a plugin in an error text, in characters.
+const PRINTED_ID_MAX_CHARS: usize = 64;
+
 /// The scanner of plugins, with a cache of each user's last scan.
 #[derive(Debug, Clone)]
 pub struct Plugins(Arc<Inner>);
@@ -108,14 +111,16 @@ impl Plugins {
 
     /// Returns the plugin with this id that the user may use, from the same scan as
     /// [`Self::current`].
-    pub(crate) async fn find(
-        &self,
-        user: &CurrentUser,
-        plugin_id: &str,
-    ) -> Result<Option<FoundPlugin>, ApiError> {
+    ///
+    /// # Errors
+    /// 404 if there is no such plugin.
+    pub(crate) async fn find(&self, user: &CurrentUser, plugin_id: &str) -> Result<FoundPlugin, ApiError> {
         let scan = self.current(user).await?;
         let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
-        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+        plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
+            let printable = plugin_id.chars().filter(|letter| !letter.is_control());
+            ApiError::not_found("plugin", &printable.take(PRINTED_ID_MAX_CHARS).collect::<String>())
+        })
     }
 
     /// Whether a user may use the plugins of [`Self::find_scanned`].

@@ -16,6 +16,7 @@ use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
 use crate::helper_processes::Helpers;
+use crate::plugin_hosts::PluginRef;
 use crate::plugins::dirs::FolderRules;
 
 /// Modules that a scan runs. Their scan results are otherwise those of earlier scans.
@@ -44,6 +45,12 @@ pub(crate) struct FoundPlugin {
     pub(crate) module: PathBuf,
     pub(crate) format: PluginFormat,
     pub(crate) plugin: ScannedPlugin,
+}
+
+impl From<FoundPlugin> for PluginRef {
+    fn from(found: FoundPlugin) -> Self {
+        Self { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id }
+    }
 }
 
 /// A plugin of unknown kind, or a module that could not be scanned.
@@ -241,8 +248,7 @@ impl Scanner {
     /// Removes the results of modules that this process found in these folders and that were
     /// deleted from the disk. Modules that only other servers have on their disks keep theirs.
     fn remove_deleted(&self, dirs: &[PathBuf]) {
-        let is_deleted =
-            |path: &Path| dirs.iter().any(|dir| path.starts_with(dir)) && !path.exists();
+        let is_deleted = |path: &Path| dirs.iter().any(|dir| path.starts_with(dir)) && !path.exists();
         for (path, version) in lock(&self.found).extract_if(|path, _| is_deleted(path)) {
             if let Some(results) = lock(&self.cached).get_mut(&path) {
                 results.retain(|(cached_version, _)| *cached_version != version);
