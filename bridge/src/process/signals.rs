@@ -47,7 +47,8 @@ const SIGNAL_CALLS: [(i64, u32); 5] = [
 /// the service that started it, to their groups, and to all processes at once. Requests whether a
 /// process exists (signal 0) stay possible.
 ///
-/// A system without such filters runs plugins without this protection.
+/// Must be called before this process starts threads. A system without such filters runs plugins
+/// without this protection.
 pub(crate) fn protect_ancestors() {
     let ids = [PARENT_VARIABLE, SERVICE_VARIABLE].into_iter().filter_map(|name| std::env::var(name).ok());
     let ancestors: Vec<Pid> = ids.filter_map(|id| id.parse().ok()).map(Pid::from_raw).collect();
@@ -67,11 +68,18 @@ fn protect(protected: &[Pid]) -> nix::Result<()> {
     nix::sys::prctl::set_no_new_privs()?;
     let mut program = program(&targets);
     let program = sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // The filter is for all threads, and is no reason for slower memory accesses.
     let flags = libc::SECCOMP_FILTER_FLAG_TSYNC | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
     let operation = libc::c_ulong::from(libc::SECCOMP_SET_MODE_FILTER);
     // SAFETY: `program` has the stated number of instructions, and lives as long as the call.
     let answer = unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, &raw const program) };
+    if answer == 0 {
+        return Ok(());
+    }
+    // Units of systemd usually forbid the first call but not this one, which is for this thread and
+    // those that it starts. It may slow down memory accesses on Linux before 5.16.
+    let mode = libc::c_ulong::from(libc::SECCOMP_MODE_FILTER);
+    // SAFETY: as above.
+    let answer = unsafe { libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program) };
     Errno::result(answer).map(|_| ())
 }
 

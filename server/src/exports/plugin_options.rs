@@ -34,6 +34,7 @@ macro_rules! plugin_request {
         #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
         #[serde(deny_unknown_fields)]
         pub(super) struct $name {
+            $($fields)*
             /// State that the plugin loads, in base64, as in the field `state` of a project.
             #[schema(content_encoding = "base64")]
             state: Option<String>,
@@ -45,7 +46,6 @@ macro_rules! plugin_request {
             #[serde(default)]
             #[schema(value_type = HashMap<String, f64>, required = false)]
             params: serde_json::Map<String, serde_json::Value>,
-            $($fields)*
         }
     };
 }
