@@ -1,5 +1,7 @@
 //! The helper's own process: its end, its limits and its standard output.
 
+#[cfg(unix)]
+mod children;
 pub(crate) mod denormals;
 pub(crate) mod limits;
 pub(crate) mod output;
