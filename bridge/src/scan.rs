@@ -10,7 +10,7 @@ use songfoundry_bridge_protocol::{PluginFormat, ScanRecord, ScannedPlugin};
 
 use crate::process::limits::limit_resources;
 use crate::process::output::Output;
-use crate::process::parent;
+use crate::process::{parent, signals};
 use crate::{module, vst2, vst3};
 
 /// Maximum memory of this process, in bytes. Loading a module takes far less.
@@ -22,6 +22,7 @@ const MEMORY_MAX_BYTES: u64 = 1 << 30;
 /// Returns an error if the process cannot be prepared for the scan, or if standard output cannot be
 /// written to. An invalid module is not an error: it is reported as [`ScanRecord::Failed`].
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
+    signals::protect_ancestors();
     parent::end_with_parent()?;
     limit_resources(MEMORY_MAX_BYTES)?;
     let mut output = Output::take_over()?;

@@ -73,3 +73,13 @@ fn all_processes_end_when_the_input_closes() {
     assert_eq!(supervised.child.wait().expect("ends").signal(), Some(nix::libc::SIGKILL));
     assert_eq!(supervised.processes(), 0);
 }
+
+/// Somebody else may kill a supervisor, such as the system when memory is short.
+#[test]
+fn all_processes_end_when_the_supervisor_is_killed() {
+    let mut supervised = Supervised::scan("stray");
+    supervised.wait_for_processes(3);
+    supervised.child.kill().expect("runs");
+    supervised.child.wait().expect("ends");
+    supervised.wait_for_processes(0);
+}

@@ -157,6 +157,12 @@ describe('commands for a plugin', () => {
     expect([other(), open.undoLabel]).toEqual([null, 'Keep version 1.0']);
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1' }, '1.0'), 'a song from before').toBeNull();
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1', plugin_version: '1.0' }, ''), 'a plugin that states none').toBeNull();
+    // Songs have at most 128 characters of a version, and no half of a character.
+    const long = `${'ß'.repeat(127)}🎹 build 1`;
+    commands.acceptVersion(BASS_PLUGIN, long);
+    const saved = engineOf(open.project) as PluginEngine;
+    expect(saved.plugin_version).toBe(`${'ß'.repeat(127)}🎹`);
+    expect([otherVersionOf(saved, long), otherVersionOf(saved, long.slice(1))]).toEqual([null, saved.plugin_version]);
   });
 
   it('save a preset file with the state and the values of the song', async () => {

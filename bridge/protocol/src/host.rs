@@ -128,7 +128,8 @@ pub struct Process {
     /// at least 1. At most [`TRANSPORT_CHANGES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transport_changes: Vec<TransportChange>,
-    /// Events, in ascending order of their frames. At most [`EVENTS_MAX`].
+    /// Events, in ascending order of their frames. At most [`EVENTS_MAX`]. Parameters change at
+    /// their exact frames, unless there are changes at more than a sixteenth of the frames.
     pub events: Vec<Event>,
 }
 

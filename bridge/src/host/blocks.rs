@@ -13,15 +13,43 @@ use crate::module::FailureReason;
 /// Maximum number of events in a block. Plugins built with DPF drop events beyond 512.
 const BLOCK_EVENTS_MAX: usize = 256;
 
+/// Minimum mean length of the blocks that end at parameter changes, in frames. Songs with more
+/// changes would take very long.
+const CHANGE_INTERVAL_FRAMES: u32 = 16;
+
+/// Returns the minimum number of frames between two parameter changes that divide a request.
+///
+/// Plugins apply parameter changes only at the start of a block, or get them without their frames
+/// (VST2). So a block ends before the next change, which is exact. Where a request has a change for
+/// every [`CHANGE_INTERVAL_FRAMES`] or more, this is the minimum length of a block. VST3 plugins
+/// get the frames of the changes within it; VST2 plugins get these changes at its start.
+pub(super) fn change_interval(request: &Process) -> u32 {
+    let is_change = |event: &&Event| matches!(event.kind, EventKind::Parameter(_));
+    let changes = request.events.iter().filter(is_change).map(|event| event.frame);
+    let (mut frames, mut last) = (0, None);
+    for frame in changes {
+        frames += u32::from(last != Some(frame));
+        last = Some(frame);
+    }
+    if frames <= (request.frames / CHANGE_INTERVAL_FRAMES).max(1) { 1 } else { CHANGE_INTERVAL_FRAMES }
+}
+
 /// Returns the end of the block that starts at frame `start`. `events` are the events from `start`
-/// on. Plugins apply parameter changes only at the start of a block, so a block ends before the
-/// next change.
-pub(super) fn block_end(start: u32, frames: u32, block_frames_max: u32, events: &[Event]) -> u32 {
+/// on. The block ends before the next parameter change, but not earlier than after
+/// `change_interval` frames for this reason.
+pub(super) fn block_end(
+    start: u32,
+    frames: u32,
+    block_frames_max: u32,
+    change_interval: u32,
+    events: &[Event],
+) -> u32 {
     let end = frames.min(start.saturating_add(block_frames_max));
+    let first_change = start.saturating_add(change_interval);
     let change = events
         .iter()
         .take_while(|event| event.frame < end)
-        .find(|event| event.frame > start && matches!(event.kind, EventKind::Parameter(_)))
+        .find(|event| event.frame >= first_change && matches!(event.kind, EventKind::Parameter(_)))
         .map(|event| event.frame);
     // Events at the same frame cannot be divided.
     let excess = events.get(BLOCK_EVENTS_MAX).map(|event| event.frame).filter(|frame| *frame > start);
@@ -185,19 +213,37 @@ mod tests {
 
     #[test]
     fn blocks_end_before_parameter_changes() {
-        assert_eq!(block_end(0, 1_000, 512, &[]), 512);
-        assert_eq!(block_end(512, 1_000, 512, &[]), 1_000);
-        assert_eq!(block_end(0, 1_000, 512, &[parameter(0), note(5), parameter(100)]), 100);
-        assert_eq!(block_end(100, 1_000, 512, &[parameter(100), parameter(100), note(200)]), 612);
-        assert_eq!(block_end(0, 1_000, 512, &[parameter(600)]), 512);
-        assert_eq!(block_end(u32::MAX - 5, u32::MAX, 512, &[]), u32::MAX);
+        assert_eq!(block_end(0, 1_000, 512, 1, &[]), 512);
+        assert_eq!(block_end(512, 1_000, 512, 1, &[]), 1_000);
+        assert_eq!(block_end(0, 1_000, 512, 1, &[parameter(0), note(5), parameter(100)]), 100);
+        assert_eq!(block_end(100, 1_000, 512, 1, &[parameter(100), parameter(100), note(200)]), 612);
+        assert_eq!(block_end(0, 1_000, 512, 1, &[parameter(600)]), 512);
+        assert_eq!(block_end(u32::MAX - 5, u32::MAX, 512, 1, &[]), u32::MAX);
+    }
+
+    #[test]
+    fn blocks_stay_long_enough_if_parameters_change_very_often() {
+        let changes = |interval: usize| Process {
+            frames: 8_192,
+            events: (0..8_192).step_by(interval).flat_map(|frame| [parameter(frame); 2]).collect(),
+            ..Process::default()
+        };
+        assert_eq!([16, 64].map(|interval| change_interval(&changes(interval))), [1; 2]);
+        assert_eq!([1, 15].map(|interval| change_interval(&changes(interval))), [CHANGE_INTERVAL_FRAMES; 2]);
+        assert_eq!(
+            change_interval(&Process { frames: 3, events: vec![parameter(2)], ..Process::default() }),
+            1
+        );
+        let dense = changes(15).events;
+        assert_eq!(block_end(0, 8_192, 512, CHANGE_INTERVAL_FRAMES, &dense), 30);
+        assert_eq!(block_end(0, 8_192, 512, 1, &dense), 15);
     }
 
     #[test]
     fn blocks_have_a_limited_number_of_events() {
         let events: Vec<Event> = (0..600).map(note).collect();
-        assert_eq!(block_end(0, 1_000, 512, &events), 256);
-        assert_eq!(block_end(0, 1_000, 512, &vec![note(0); 600]), 512);
+        assert_eq!(block_end(0, 1_000, 512, 1, &events), 256);
+        assert_eq!(block_end(0, 1_000, 512, 1, &vec![note(0); 600]), 512);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod session;
 pub(crate) mod state;
 
 use crate::module;
-use crate::process::{limits, parent};
+use crate::process::{limits, parent, signals};
 
 /// Answers requests on the inherited socket `socket` until the service closes the plugin or the
 /// socket.
@@ -25,6 +25,7 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     use songfoundry_bridge_protocol::frame::{read_frame_into, write_frame};
     use songfoundry_bridge_protocol::host::Request;
 
+    signals::protect_ancestors();
     parent::end_with_parent()?;
     limits::limit_resources(memory_max_bytes)?;
     let socket = event_loop::take_socket(socket)?;

@@ -9,7 +9,7 @@ use crate::module::FailureReason;
 /// Number of a file descriptor.
 pub(crate) type Descriptor = i32;
 
-/// A block of audio to process. Parameter events are only at frame 0.
+/// A block of audio to process. Parameter events are at frame 0, except if a request has very many.
 pub(crate) struct Block<'a> {
     /// Number of frames, at most that of [`Format::block_frames_max`].
     pub(crate) frames: usize,

@@ -10,7 +10,9 @@ use songfoundry_bridge_protocol::host::{
     Request, Transport,
 };
 
-use super::blocks::{block_end, check, check_parameter, next_transport_change, transport_of};
+use super::blocks::{
+    block_end, change_interval, check, check_parameter, next_transport_change, transport_of,
+};
 use super::buses::convert_channels;
 use super::plugin::{Block, Format, HostedPlugin};
 use crate::module::{self, FailureReason};
@@ -240,11 +242,12 @@ impl Hosted {
         output.iter_mut().for_each(|channel| channel.resize(request.frames as usize, 0.0));
         let mut changes = BTreeMap::new();
         let mut non_finite_samples = 0;
+        let change_interval = change_interval(request);
         let mut events = request.events.as_slice();
         let mut start = 0;
         while start < request.frames {
             let frames_max = next_transport_change(request, start);
-            let end = block_end(start, frames_max, self.format.block_frames_max, events);
+            let end = block_end(start, frames_max, self.format.block_frames_max, change_interval, events);
             let count = events.partition_point(|event| event.frame < end);
             let (block_events, later) = events.split_at(count);
             let block_events: Vec<Event> = block_events

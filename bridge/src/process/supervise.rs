@@ -5,7 +5,8 @@
 //! becomes a child of the supervisor when its parent ends (`PR_SET_CHILD_SUBREAPER`). The
 //! supervisor never loads a plugin itself. It ends all of its children, and then itself, as soon
 //! as the command ends or the supervisor's standard input is closed. The service holds the other
-//! end of that pipe, so the system closes it however the service ends.
+//! end of that pipe, so the system closes it however the service ends. Plugins cannot end the
+//! supervisor (`signals.rs`).
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,7 +15,6 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Subcommand;
@@ -24,9 +24,8 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use songfoundry_bridge_protocol::PARENT_VARIABLE;
 
-/// Pause before the remaining children are killed again. Killed processes leave their own children
-/// to the supervisor.
-const KILL_INTERVAL: Duration = Duration::from_millis(2);
+use super::children::{KILL_INTERVAL, kill_children};
+use super::signals::SERVICE_VARIABLE;
 
 /// Difference between the number of a signal and the exit code that stands for it, as in shells.
 const SIGNAL_EXIT_CODE_OFFSET: i32 = 128;
@@ -59,7 +58,10 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     let running = Arc::new(Mutex::new(Some(child)));
     end_when_input_closes(Arc::clone(&running))?;
     let status = wait(child, &running)?;
-    end_remaining();
+    // Nobody else reaps these children, so their ids cannot be those of other processes.
+    while kill_children() {
+        std::thread::sleep(KILL_INTERVAL);
+    }
     end_like(status)
 }
 
@@ -80,7 +82,9 @@ fn start(supervised: Supervised) -> anyhow::Result<Pid> {
             command.arg("scan").arg(file);
         }
     }
-    command.stdin(Stdio::null()).env(PARENT_VARIABLE, std::process::id().to_string()).process_group(0);
+    command.stdin(Stdio::null()).process_group(0);
+    command.env(PARENT_VARIABLE, std::process::id().to_string());
+    command.env(SERVICE_VARIABLE, std::os::unix::process::parent_id().to_string());
     let child = command.spawn().context("cannot start this program again")?;
     // Only the child may keep the service's pipe or socket open.
     nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
@@ -127,42 +131,6 @@ fn wait(child: Pid, running: &Mutex<Option<Pid>>) -> nix::Result<WaitStatus> {
             waitpid(other, None)?;
         }
     }
-}
-
-/// Kills and reaps the children of this process until there are none.
-fn end_remaining() {
-    loop {
-        // Nobody else reaps these children, so their ids cannot be those of other processes.
-        for child in children() {
-            let _ = kill(child, Signal::SIGKILL);
-        }
-        loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::StillAlive) => break,
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(_) => return,
-            }
-        }
-        std::thread::sleep(KILL_INTERVAL);
-    }
-}
-
-/// Returns the children of this process, from `/proc`. Empty on systems without it, where processes
-/// outside the killed group do not become children of this process either.
-fn children() -> Vec<Pid> {
-    let this_process = std::process::id();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    ids.filter(|id| parent_of(*id) == Some(this_process)).map(Pid::from_raw).collect()
-}
-
-/// Returns the parent of a process: the fourth field of `/proc/PID/stat` (proc(5)). The second
-/// field is the name in parentheses, which may contain spaces and parentheses.
-fn parent_of(id: i32) -> Option<u32> {
-    let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
-    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-    let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
-    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn end_like(status: WaitStatus) -> ! {

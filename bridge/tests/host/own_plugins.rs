@@ -115,6 +115,27 @@ fn parameters_change_at_their_frame() {
     }
 }
 
+/// VST3 plugins get the frames of changes that do not divide a block; VST2 plugins get them at most
+/// 15 frames early.
+#[test]
+fn very_many_changes_keep_blocks_of_a_minimum_length() {
+    let modules = modules();
+    for (plugin, id, delay, early) in
+        [(&modules.gain, GAIN, LATENCY_FRAMES, 0), (&modules.vst2_gain, 0, 0, 15)]
+    {
+        let (mut helper, _) = open(plugin);
+        // The value of a frame is that of the change at the frame: 0 to 1 in steps of 1/2048.
+        let events = (0..2_048).map(|frame| parameter(frame, id, f64::from(frame) / 2_048.0));
+        let (output, _) = helper.process(&ramp(2_048), events.collect());
+        let gain = |frame: usize| match early {
+            0 => frame,
+            early => (frame / (early + 1) * (early + 1) + early).min(2_047),
+        };
+        let gain = |frame| gain(frame) as f32 / 1_024.0;
+        assert_eq!(difference(&output, &expected(2_048, delay, gain)), 0.0);
+    }
+}
+
 #[test]
 fn notes_start_and_end_at_their_frame() {
     let modules = modules();

@@ -8,14 +8,11 @@ use axum::response::Response;
 use dsp_core::mixer::Slots;
 use schemas::Project;
 use schemas::json::JsonText;
-use serde::Deserialize;
-use serde_json::{Map, Value};
 use songfoundry_bridge_protocol::PluginKind;
 use tokio::runtime::Handle;
-use utoipa::ToSchema;
 
 use super::notes::{Notes, SAMPLE_RATE_DEFAULT_HZ, TimeBase, empty_list};
-use super::plugin_options::{PluginAutomation, PluginOptions, PluginPreset, PointClock};
+use super::plugin_options::{PluginAutomation, PluginOptions, PointClock, plugin_request};
 use super::request::checked_tail;
 use super::sound_options::{checked_rate, rate_choices};
 use crate::auth::CurrentUser;
@@ -24,7 +21,7 @@ use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::{JsonBytes, LongFields, parse_long};
 use crate::large_answer;
 use crate::permits::Caller;
-use crate::plugin_hosts::PluginRef;
+use crate::plugin_hosts::{HostProblems, PluginRef};
 use crate::projects::{ProjectControl, ProjectNote, ProjectTempo};
 use crate::rendering::plugin_track::{PluginSetup, PluginTrack, RenderedTrack};
 use crate::rendering::{RenderError, check_length};
@@ -37,48 +34,35 @@ const WARNINGS: HeaderName = HeaderName::from_static("x-plugin-warnings");
 /// Audio format of the answer.
 const FORMAT: AudioFormat = AudioFormat::Wav;
 
-/// Longest id of a plugin in an error text, in characters.
-const PRINTED_ID_MAX_CHARS: usize = 64;
-
-/// Notes, and the plugin to play them with.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct MidiRenderRequest {
-    /// Id of an instrument of `GET /plugins/available`.
-    plugin_id: String,
-    /// Notes, as in a MIDI item of a project.
-    #[schema(value_type = Vec<ProjectNote>)]
-    notes: JsonText,
-    /// Controls, as in a MIDI item of a project.
-    #[serde(default = "empty_list")]
-    #[schema(value_type = Vec<ProjectControl>)]
-    controls: JsonText,
-    /// State that the plugin loads, in base64, as in the field `state` of a project.
-    #[schema(content_encoding = "base64")]
-    state: Option<String>,
-    /// Preset that the plugin loads instead of a state.
-    #[schema(value_type = Option<PluginPreset>)]
-    preset: Option<Value>,
-    /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-    /// set after `state` or `preset` is loaded.
-    #[serde(default)]
-    #[schema(value_type = HashMap<String, f64>, required = false)]
-    params: Map<String, Value>,
-    /// Automation of at most 64 parameters, with at most 200,000 points.
-    #[schema(value_type = Vec<PluginAutomation>, required = false, max_items = 64)]
-    automation: Option<JsonText>,
-    /// Tempo changes as in a project; by default 120 quarter notes per minute.
-    #[schema(value_type = Vec<ProjectTempo>, required = false)]
-    tempo_map: Option<JsonText>,
-    /// Unit of the times. With `seconds`, the plugin gets a tempo of 120 quarter notes per minute.
-    #[serde(default)]
-    time_base: TimeBase,
-    /// 44100, 48000 (the default) or 96000 Hz.
-    #[schema(schema_with = rate_choices)]
-    sample_rate_hz: Option<u32>,
-    /// Longest tail after the last note, in seconds; by default as long as the service allows. The
-    /// tail ends earlier after half a second below -100 dBFS.
-    tail_secs: Option<f64>,
+plugin_request! {
+    /// Notes, and the plugin to play them with.
+    pub(super) struct MidiRenderRequest {
+        /// Id of an instrument of `GET /plugins/available`.
+        plugin_id: String,
+        /// Notes, as in a MIDI item of a project.
+        #[schema(value_type = Vec<ProjectNote>)]
+        notes: JsonText,
+        /// Controls, as in a MIDI item of a project.
+        #[serde(default = "empty_list")]
+        #[schema(value_type = Vec<ProjectControl>)]
+        controls: JsonText,
+        /// Automation of at most 10,000 parameters, with at most 200,000 points.
+        #[schema(value_type = Vec<PluginAutomation>, required = false, max_items = 10000)]
+        automation: Option<JsonText>,
+        /// Tempo changes as in a project; by default 120 quarter notes per minute.
+        #[schema(value_type = Vec<ProjectTempo>, required = false)]
+        tempo_map: Option<JsonText>,
+        /// Unit of the times. With `seconds`, the plugin gets a tempo of 120 quarter notes per
+        /// minute.
+        #[serde(default)]
+        time_base: TimeBase,
+        /// 44100, 48000 (the default) or 96000 Hz.
+        #[schema(schema_with = rate_choices)]
+        sample_rate_hz: Option<u32>,
+        /// Longest tail after the last note, in seconds; by default as long as the service allows.
+        /// The tail ends earlier after half a second below -100 dBFS.
+        tail_secs: Option<f64>,
+    }
 }
 
 impl LongFields for MidiRenderRequest {
@@ -104,18 +88,9 @@ struct MidiRender {
             ("X-Plugin-Warnings" = String, description = "`silent` if the file is silent although there are notes, and \
              `non_finite_samples=N` if the plugin produced samples that are infinite or not a number, which are 0 in the file; empty \
              if there are none"))),
-        (status = 404, description = "None of the caller's scans found the plugin", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "`cancelled`: an administrator ended the plugin", body = Problem,
-            content_type = "application/problem+json"),
+        HostProblems,
         (status = 422, description = "`not_an_instrument`, `plugin_refused`, `bad_state`, `bad_preset`, `bad_plugin_parameter`, \
          `bad_automation`, `too_many_events`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 501, description = "`plugin_host_unavailable`: there is no plugin helper, or it cannot host this format",
-            body = Problem, content_type = "application/problem+json"),
-        (status = 502, description = "`plugin_crashed`, `plugin_ended` or `plugin_answer_invalid`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 504, description = "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`", body = Problem,
             content_type = "application/problem+json")))]
 pub(super) async fn render(
     State(state): State<AppState>,
@@ -156,10 +131,7 @@ impl MidiRenderRequest {
 
 /// Returns the instrument with this id that the user may use.
 async fn instrument(state: &AppState, user: &CurrentUser, plugin_id: &str) -> ApiResult<PluginRef> {
-    let printed: String =
-        plugin_id.chars().filter(|letter| !letter.is_control()).take(PRINTED_ID_MAX_CHARS).collect();
     let found = state.plugins.find(user, plugin_id).await?;
-    let found = found.ok_or_else(|| ApiError::not_found("plugin", &printed))?;
     if found.plugin.kind != PluginKind::Instrument {
         return Err(ApiError::Unprocessable {
             code: "not_an_instrument",
@@ -170,7 +142,7 @@ async fn instrument(state: &AppState, user: &CurrentUser, plugin_id: &str) -> Ap
         });
     }
     state.plugin_hosts.check_format(found.format).await?;
-    Ok(PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id })
+    Ok(found.into())
 }
 
 /// Renders the file. Memory is reserved before the plugin's turn comes, as in other renders.

@@ -38,7 +38,7 @@ use std::time::Duration;
 pub(crate) use audio_export::AUDIO_EXPORT;
 pub(crate) use freeze::FREEZE;
 pub(crate) use mixdown::MIXDOWN;
-pub(crate) use plugin_options::{PluginPreset, setup_of};
+pub(crate) use plugin_options::{PluginPreset, plugin_request, setup_of};
 pub(crate) use preset_options::check_preset_options;
 pub(crate) use render::RENDER;
 pub(crate) use stem_files::FOLDER as STEMS_FOLDER;

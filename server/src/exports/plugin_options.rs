@@ -26,6 +26,31 @@ const POINTS_MAX: usize = 200_000;
 /// Latest automation point in seconds: a day, as long as the longest song.
 const POINT_MAX_SECS: f64 = 86_400.0;
 
+/// Defines a request that sets up a plugin: its fields, and those with the state, the preset and the
+/// values of the plugin. A flattened struct would not refuse unknown fields.
+macro_rules! plugin_request {
+    ($(#[$attribute:meta])* pub(super) struct $name:ident { $($fields:tt)* }) => {
+        $(#[$attribute])*
+        #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name {
+            $($fields)*
+            /// State that the plugin loads, in base64, as in the field `state` of a project.
+            #[schema(content_encoding = "base64")]
+            state: Option<String>,
+            /// Preset that the plugin loads instead of a state.
+            #[schema(value_type = Option<$crate::exports::PluginPreset>)]
+            preset: Option<serde_json::Value>,
+            /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter.
+            /// They are set after `state` or `preset` is loaded.
+            #[serde(default)]
+            #[schema(value_type = HashMap<String, f64>, required = false)]
+            params: serde_json::Map<String, serde_json::Value>,
+        }
+    };
+}
+pub(crate) use plugin_request;
+
 /// A preset of a plugin.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]

@@ -28,7 +28,7 @@ use crate::plugins::module_version;
 use crate::rendering::budget::Reservation;
 use crate::rendering::plugin_effects::PluginEffectPart;
 use crate::rendering::plugin_track::{
-    AutomationCurve, CURVES_MAX, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
+    AUTOMATION_VERSION, AutomationCurve, OpenInput, PluginSetup, PluginTrack, SILENT_MAGNITUDE, StartState,
     TimeSignatureChange, UnknownParameters,
 };
 use crate::rendering::sources::{PluginPart, PluginSound};
@@ -58,6 +58,9 @@ struct SoundInputs<'i> {
     state: Option<&'i str>,
     values: &'i [(String, f64)],
     curves: &'i [AutomationCurve],
+    /// [`AUTOMATION_VERSION`] if there is automation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    automation_version: Option<u32>,
     /// The notes of an instrument, or the part of the song that precedes an effect.
     session: &'i Session,
     /// The time signatures that the plugin gets.
@@ -190,14 +193,6 @@ impl PluginSounds<'_> {
             Ok(found) => found,
             Err(reason) => return Ok(PluginSound::Missing { reason }),
         };
-        if sound.curves.len() > CURVES_MAX {
-            let detail = format!(
-                "The song automates {} parameters of the plugin {}; at most {CURVES_MAX} are allowed.",
-                sound.curves.len(),
-                sound.plugin_id
-            );
-            return Err(RenderError::PluginSetup { code: "bad_automation", detail });
-        }
         let values = sound.params.values()?;
         let UsablePlugin { plugin, module_version, .. } = &usable;
         let inputs = SoundInputs {
@@ -207,6 +202,7 @@ impl PluginSounds<'_> {
             state: sound.state,
             values: &values,
             curves: sound.curves,
+            automation_version: (!sound.curves.is_empty()).then_some(AUTOMATION_VERSION),
             session: sound.session,
             time_signatures: sound.time_signatures(),
             side_chain: sound.side_chain,
@@ -297,9 +293,8 @@ impl PluginSounds<'_> {
             )));
         }
         let module_version = module_version(&found.module);
-        let plugin =
-            PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id };
-        Ok(Ok(UsablePlugin { plugin, name: found.plugin.name, module_version }))
+        let name = found.plugin.name.clone();
+        Ok(Ok(UsablePlugin { plugin: found.into(), name, module_version }))
     }
 }
 

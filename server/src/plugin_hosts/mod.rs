@@ -14,12 +14,14 @@ mod helper;
 #[path = "no_helper.rs"]
 mod helper;
 mod host;
+mod problems;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use error::HostError;
 pub use host::{Audio, OpenOptions, PluginHost};
+pub(crate) use problems::HostProblems;
 use songfoundry_bridge_protocol::PluginFormat;
 use tokio::runtime::Handle;
 

@@ -7,7 +7,6 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use songfoundry_bridge_protocol::host::{Parameter, ParameterValue, Tail};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -16,46 +15,32 @@ use super::answer_cache::cache_key;
 use super::reading::{ReadPlugin, Wanted, read, secs, tail_secs};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, Problem};
-use crate::exports::{PluginPreset, setup_of};
+use crate::exports::{plugin_request, setup_of};
 use crate::extract::{JsonBytes, parse_object};
 use crate::large_answer::Recipient;
 use crate::permits::Caller;
-use crate::plugin_hosts::PluginRef;
+use crate::plugin_hosts::{HostProblems, PluginRef};
 use crate::plugins::VstFormat;
 use crate::state::AppState;
 
 /// Maximum number of values in [`ParametersRequest::values`].
 const VALUES_MAX: usize = 1_000;
 
-/// Longest id of a plugin in an error text, in characters.
-const PRINTED_ID_MAX_CHARS: usize = 64;
-
-/// A plugin, and the values with which its parameters are listed.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ParametersRequest {
-    /// Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
-    /// /plugins/effects`.
-    plugin_id: String,
-    /// State that the plugin loads, in base64, as in the field `state` of a project.
-    #[schema(content_encoding = "base64")]
-    state: Option<String>,
-    /// Preset that the plugin loads instead of a state.
-    #[schema(value_type = Option<PluginPreset>)]
-    preset: Option<Value>,
-    /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-    /// set after `state` or `preset` is loaded.
-    #[serde(default)]
-    #[schema(value_type = HashMap<String, f64>, required = false)]
-    params: Map<String, Value>,
-    /// Values whose texts are wanted, at most 1000. They do not change the plugin.
-    #[serde(default)]
-    #[schema(required = false, max_items = 1000)]
-    values: Vec<PluginValue>,
-    /// Whether the answer has the state of the plugin with these values.
-    #[serde(default)]
-    #[schema(required = false)]
-    with_state: bool,
+plugin_request! {
+    /// A plugin, and the values with which its parameters are listed.
+    pub(super) struct ParametersRequest {
+        /// Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
+        /// /plugins/effects`.
+        plugin_id: String,
+        /// Values whose texts are wanted, at most 1000. They do not change the plugin.
+        #[serde(default)]
+        #[schema(required = false, max_items = 1000)]
+        values: Vec<PluginValue>,
+        /// Whether the answer has the state of the plugin with these values.
+        #[serde(default)]
+        #[schema(required = false)]
+        with_state: bool,
+    }
 }
 
 /// A value of a parameter.
@@ -154,17 +139,8 @@ struct PluginParameter {
 /// in a separate process, which ends with the request. Lists are cached until the module changes.
 #[utoipa::path(post, path = "/plugins/parameters", tag = "plugins", request_body = ParametersRequest,
     responses((status = 200, body = ParameterList),
-        (status = 404, description = "None of the caller's scans found the plugin", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "`cancelled`: an administrator ended the plugin", body = Problem,
-            content_type = "application/problem+json"),
+        HostProblems,
         (status = 422, description = "`plugin_refused`, `bad_state`, `bad_preset` or `bad_plugin_parameter`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 501, description = "`plugin_host_unavailable`: there is no plugin helper, or it cannot host this format",
-            body = Problem, content_type = "application/problem+json"),
-        (status = 502, description = "`plugin_crashed`, `plugin_ended` or `plugin_answer_invalid`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 504, description = "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`", body = Problem,
             content_type = "application/problem+json")))]
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -195,7 +171,7 @@ fn answer(
         parse_object(body)?;
     let setup = setup_of(plugin_state, preset, params)?;
     let values = checked(&values)?;
-    let (plugin, format) = runtime.block_on(plugin(state, user, &plugin_id))?;
+    let plugin = runtime.block_on(plugin(state, user, &plugin_id))?;
     let key = cache_key(&plugin, body);
     let cache = &state.plugin_parameters.cache;
     if let Some(answer) = cache.get(&key) {
@@ -206,25 +182,17 @@ fn answer(
     let hosts = &state.plugin_hosts;
     let reading = || read(hosts, &plugin, &setup, &wanted, &is_cancelled);
     let read = hosts.run(runtime, &user.id, &is_cancelled, reading)??;
-    let list = ParameterList::of(plugin, format, read);
+    let list = ParameterList::of(plugin, read);
     let answer = Bytes::from(serde_json::to_vec(&list).map_err(ApiError::internal)?);
     cache.insert(key, &answer);
     Ok(answer)
 }
 
 /// Returns the plugin with this id that the user may use.
-pub(super) async fn plugin(
-    state: &AppState,
-    user: &CurrentUser,
-    plugin_id: &str,
-) -> ApiResult<(PluginRef, VstFormat)> {
-    let printed: String =
-        plugin_id.chars().filter(|letter| !letter.is_control()).take(PRINTED_ID_MAX_CHARS).collect();
+pub(super) async fn plugin(state: &AppState, user: &CurrentUser, plugin_id: &str) -> ApiResult<PluginRef> {
     let found = state.plugins.find(user, plugin_id).await?;
-    let found = found.ok_or_else(|| ApiError::not_found("plugin", &printed))?;
     state.plugin_hosts.check_format(found.format).await?;
-    let format = found.format.into();
-    Ok((PluginRef { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id }, format))
+    Ok(found.into())
 }
 
 fn checked(values: &[PluginValue]) -> ApiResult<Vec<ParameterValue>> {
@@ -246,7 +214,7 @@ fn checked(values: &[PluginValue]) -> ApiResult<Vec<ParameterValue>> {
 }
 
 impl ParameterList {
-    fn of(plugin: PluginRef, format: VstFormat, read: ReadPlugin) -> Self {
+    fn of(plugin: PluginRef, read: ReadPlugin) -> Self {
         let ReadPlugin { opened, sample_texts, value_texts, state } = read;
         let has_side_chain = opened.has_side_chain();
         let parameters = opened.parameters.into_iter().zip(sample_texts);
@@ -255,7 +223,7 @@ impl ParameterList {
             name: opened.name,
             vendor: opened.vendor,
             version: opened.version,
-            format,
+            format: plugin.format.into(),
             accepts_notes: opened.accepts_notes,
             has_side_chain,
             latency_secs: secs(opened.latency_frames),

@@ -3,43 +3,30 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use serde::Deserialize;
-use serde_json::{Map, Value};
 use songfoundry_bridge_protocol::PluginFormat;
 use songfoundry_bridge_protocol::host::PresetFormat;
 use tokio::runtime::Handle;
-use utoipa::ToSchema;
 
 use super::list::plugin;
 use super::reading::save_preset;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, Problem};
-use crate::exports::{PluginPreset, setup_of};
+use crate::exports::{plugin_request, setup_of};
 use crate::extract::{JsonBytes, parse_object};
 use crate::file_answer::attachment;
 use crate::file_stem::file_stem;
 use crate::large_answer::Recipient;
 use crate::permits::Caller;
+use crate::plugin_hosts::HostProblems;
 use crate::state::AppState;
 
-/// A plugin, and the settings that are saved.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PresetFileRequest {
-    /// Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
-    /// /plugins/effects`.
-    plugin_id: String,
-    /// State that the plugin loads, in base64, as in the field `state` of a project.
-    #[schema(content_encoding = "base64")]
-    state: Option<String>,
-    /// Preset that the plugin loads instead of a state.
-    #[schema(value_type = Option<PluginPreset>)]
-    preset: Option<Value>,
-    /// Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-    /// set after `state` or `preset` is loaded.
-    #[serde(default)]
-    #[schema(value_type = HashMap<String, f64>, required = false)]
-    params: Map<String, Value>,
+plugin_request! {
+    /// A plugin, and the settings that are saved.
+    pub(super) struct PresetFileRequest {
+        /// Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
+        /// /plugins/effects`.
+        plugin_id: String,
+    }
 }
 
 /// Saves the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
@@ -48,17 +35,8 @@ pub(super) struct PresetFileRequest {
 #[utoipa::path(post, path = "/plugins/preset-file", tag = "plugins", request_body = PresetFileRequest,
     responses((status = 200, description = "The file, whose name is that of the plugin", content_type = "application/octet-stream",
             headers(("Content-Disposition" = String))),
-        (status = 404, description = "None of the caller's scans found the plugin", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 409, description = "`cancelled`: an administrator ended the plugin", body = Problem,
-            content_type = "application/problem+json"),
+        HostProblems,
         (status = 422, description = "`plugin_refused`, `bad_state`, `bad_preset` or `bad_plugin_parameter`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 501, description = "`plugin_host_unavailable`: there is no plugin helper, or it cannot host this format",
-            body = Problem, content_type = "application/problem+json"),
-        (status = 502, description = "`plugin_crashed`, `plugin_ended` or `plugin_answer_invalid`", body = Problem,
-            content_type = "application/problem+json"),
-        (status = 504, description = "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`", body = Problem,
             content_type = "application/problem+json")))]
 pub(super) async fn save(
     State(state): State<AppState>,
@@ -85,7 +63,7 @@ fn answer(
 ) -> ApiResult<Response> {
     let PresetFileRequest { plugin_id, state: plugin_state, preset, params } = parse_object(body)?;
     let setup = setup_of(plugin_state, preset, params)?;
-    let (plugin, _) = runtime.block_on(plugin(state, user, &plugin_id))?;
+    let plugin = runtime.block_on(plugin(state, user, &plugin_id))?;
     let (format, extension) = match plugin.format {
         PluginFormat::Vst2 => (PresetFormat::Fxp, "fxp"),
         PluginFormat::Vst3 => (PresetFormat::Vstpreset, "vstpreset"),

@@ -72,6 +72,14 @@ fn a_killed_service_leaves_no_process_that_a_hosted_plugin_has_started() {
 }
 
 #[test]
+fn a_plugin_cannot_end_its_supervisor() {
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let id = plugins.id_of("Kills Its Supervisor");
+    assert_eq!(plugins.render(&id).expect("an answer").status, 200);
+    assert!(holds_within(GONE_WITHIN, || plugins.processes() == 0), "{} are left", plugins.processes());
+}
+
+#[test]
 fn a_stopped_service_ends_a_plugin_that_hangs() {
     let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
     let id = plugins.id_of("Hangs");

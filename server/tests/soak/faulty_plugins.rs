@@ -60,6 +60,7 @@ const USES: &[Use] = &[
     Use::Render("Starts Daemon", MAY_WORK),
     Use::Scan("stray", "within 3 seconds"),
     Use::Render("Hangs", &[504]),
+    Use::Render("Kills Its Supervisor", MAY_WORK),
     Use::Render("Leaks", MAY_WORK),
     Use::Render("Prints", MAY_WORK),
     Use::Render("Not a Number", MAY_WORK),

@@ -7,7 +7,12 @@ use std::time::Duration;
 unsafe extern "C" {
     safe fn fork() -> i32;
     safe fn setsid() -> i32;
+    safe fn getppid() -> i32;
+    safe fn kill(process: i32, signal: i32) -> i32;
 }
+
+/// The signal that ends a process at once.
+const SIGKILL: i32 = 9;
 
 /// How long a process that a plugin leaves behind lives at most.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
@@ -51,11 +56,13 @@ pub enum Misbehaviour {
     DaemonAndHang = 16,
     /// Ignores the notes of its first second, in which it loads its sounds.
     LateSound = 17,
+    /// Starts a process as [`Self::Daemon`] does, and kills the parent of its process.
+    KillParent = 18,
 }
 
 impl Misbehaviour {
     /// All faults, each with the name of the plugin that has it.
-    pub const ALL: [(Self, &'static str); 17] = [
+    pub const ALL: [(Self, &'static str); 18] = [
         (Self::Crash, "Crashes"),
         (Self::Hang, "Hangs"),
         (Self::Abort, "Aborts"),
@@ -73,6 +80,7 @@ impl Misbehaviour {
         (Self::MoreChannels, "More Channels"),
         (Self::DaemonAndHang, "Starts Daemon and Hangs"),
         (Self::LateSound, "Late Sound"),
+        (Self::KillParent, "Kills Its Supervisor"),
     ];
 
     /// Does what a plugin with this fault does in a block.
@@ -96,6 +104,10 @@ impl Misbehaviour {
             Self::DaemonAndHang => {
                 start_daemon();
                 hang();
+            }
+            Self::KillParent => {
+                start_daemon();
+                kill(getppid(), SIGKILL);
             }
             Self::Leak => {
                 // The pages stay untouched, so they would not be resident even without a limit.

@@ -10,13 +10,20 @@ export function withSavedState<P extends PluginEngine | PluginEffect>(plugin: P,
   return { ...remaining, ...(saved ? { state: saved.state, ...versionField(saved.version) } : {}) } as P;
 }
 
+/** Maximum length of the field `plugin_version` of a song, in characters. */
+const VERSION_LENGTH_MAX = 128;
+
+/** Returns a version as songs have it: its beginning, if it is too long. */
+const savedVersion = (version: string): string => Array.from(version).slice(0, VERSION_LENGTH_MAX).join('');
+
 /** Returns the field `plugin_version` of a plugin in a song; no field for an empty version. */
-export const versionField = (version: string): { plugin_version?: string } => (version === '' ? {} : { plugin_version: version.slice(0, 128) });
+export const versionField = (version: string): { plugin_version?: string } => (version === '' ? {} : { plugin_version: savedVersion(version) });
 
 /**
  * Returns the version that the song was made with if another version is installed, and null
- * otherwise. An empty version is not known.
+ * otherwise. An empty version is not known. Of a long version, only the part that songs have is
+ * compared.
  */
 export function otherVersionOf({ plugin_version: saved = '' }: PluginEngine | PluginEffect, installed: string): string | null {
-  return saved === '' || installed === '' || saved === installed ? null : saved;
+  return saved === '' || installed === '' || saved === savedVersion(installed) ? null : saved;
 }

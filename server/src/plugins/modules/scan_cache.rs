@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::progress::ScanStatus;
-use super::scanner::{FoundPlugin, ModulesToRun, Scan, Scanner};
+use super::scanner::{FoundPlugin, ModulesToRun, ResultChange, Scan, Scanner};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::config::Config;
@@ -20,6 +20,9 @@ use crate::plugins::dirs;
 /// How long a scan is valid, in seconds.
 pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
 
+/// Longest id of a plugin in an error text, in characters.
+const PRINTED_ID_MAX_CHARS: usize = 64;
+
 /// The scanner of plugins, with a cache of each user's last scan.
 #[derive(Debug, Clone)]
 pub struct Plugins(Arc<Inner>);
@@ -30,8 +33,8 @@ struct Inner {
     scanner: Scanner,
     /// Whether the folders belong to the installation, so that all users share one scan.
     are_folders_shared: bool,
-    /// Set once the scanner knows the scan results that are stored in the database.
-    has_restored: OnceCell<()>,
+    /// Revision of the stored scan results that the scanner knows; `None` before the first scan.
+    known_revision: Mutex<Option<i64>>,
     /// Permit for running a scan. Only one runs at a time, because two could scan the same modules.
     permit: Semaphore,
     /// Cached scans by user id; the scan of shared folders has the id `None`. A running scan locks
@@ -46,6 +49,8 @@ struct CachedScan {
     started_at: Instant,
     ended_at: Instant,
     modules_run: ModulesToRun,
+    /// Revision of the stored scan results after the scan. Any server may have increased it since.
+    revision: i64,
     scan: Arc<Scan>,
 }
 
@@ -77,19 +82,18 @@ impl Plugins {
             db: db.clone(),
             scanner: Scanner::new(config, helpers.clone()),
             are_folders_shared: dirs::are_shared(config.environment),
-            has_restored: OnceCell::new(),
+            known_revision: Mutex::default(),
             permit: Semaphore::new(1),
             slots: Mutex::default(),
         }))
     }
 
     /// Returns a scan of the user's folders that ended at most [`SCAN_CACHE_SECS`] ago, and scans
-    /// if there is none. An API key must not start a scan, so it gets the last scan of this
-    /// process. Returns `None` if no such scan exists, if the user has no plugin folders, or if the
-    /// user may not use plugins.
+    /// if there is none. Returns `None` if the user has no plugin folders, or may not use plugins.
     ///
-    /// Shared folders belong to the installation: every user gets their last scan. If there is
-    /// none, the stored results of earlier scans make one without running modules.
+    /// Users who may not scan get the last scan: those of shared folders, which belong to the
+    /// installation, and API keys. If there is none, the stored results of earlier scans make one
+    /// without running modules.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
@@ -98,25 +102,25 @@ impl Plugins {
         if dirs.is_empty() {
             return Ok(None);
         }
-        if user.may_scan() {
-            return self.scan(&user.id, dirs, Freshness::Recent).await.map(Some);
+        let freshness = if user.may_scan() { Freshness::Recent } else { Freshness::Any };
+        match self.may_use(user) {
+            true => self.scan(&user.id, dirs, freshness).await.map(Some),
+            false => Ok(None),
         }
-        if self.0.are_folders_shared {
-            return self.scan(&user.id, dirs, Freshness::Any).await.map(Some);
-        }
-        Ok(if user.may_use_plugins() { self.last_scan(&user.id, &dirs).await } else { None })
     }
 
     /// Returns the plugin with this id that the user may use, from the same scan as
     /// [`Self::current`].
-    pub(crate) async fn find(
-        &self,
-        user: &CurrentUser,
-        plugin_id: &str,
-    ) -> Result<Option<FoundPlugin>, ApiError> {
+    ///
+    /// # Errors
+    /// 404 if there is no such plugin.
+    pub(crate) async fn find(&self, user: &CurrentUser, plugin_id: &str) -> Result<FoundPlugin, ApiError> {
         let scan = self.current(user).await?;
         let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
-        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+        plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
+            let printable = plugin_id.chars().filter(|letter| !letter.is_control());
+            ApiError::not_found("plugin", &printable.take(PRINTED_ID_MAX_CHARS).collect::<String>())
+        })
     }
 
     /// Whether a user may use the plugins of [`Self::find_scanned`].
@@ -175,14 +179,6 @@ impl Plugins {
         self.0.scanner.progress().status()
     }
 
-    /// Returns the last scan of exactly these folders of a user, whatever its age. Waits for a
-    /// running scan.
-    async fn last_scan(&self, user_id: &str, dirs: &[PathBuf]) -> Option<Arc<Scan>> {
-        let slot = self.slots().get(&self.slot_id(user_id)).cloned()?;
-        let slot = slot.lock().await;
-        slot.as_ref().filter(|cached| cached.scan.dirs == dirs).map(|cached| Arc::clone(&cached.scan))
-    }
-
     /// Discards the scans that started before `time`. Returns whether there was one.
     async fn discard_before(&self, time: Instant) -> bool {
         let slots: Vec<_> = self.slots().values().cloned().collect();
@@ -219,7 +215,9 @@ impl Plugins {
     ) -> Result<Arc<Scan>, ApiError> {
         let slot = Arc::clone(self.slots().entry(self.slot_id(user_id)).or_default());
         let mut slot = slot.lock_owned().await;
-        if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs)) {
+        if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs))
+            && cached.revision == store::revision(&self.0.db).await?
+        {
             return Ok(Arc::clone(&cached.scan));
         }
         // The scan continues even if its caller disconnects, because other callers may wait for its
@@ -233,9 +231,11 @@ impl Plugins {
             let scan =
                 tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, modules_run)).await??;
             let scan = Arc::new(scan);
-            inner.store_changes().await?;
+            let is_explicit = matches!(freshness, Freshness::Since(..));
+            let revision = inner.store_changes(is_explicit).await?;
             let ended_at = Instant::now();
-            *slot = Some(CachedScan { started_at, ended_at, modules_run, scan: Arc::clone(&scan) });
+            let cached = CachedScan { started_at, ended_at, modules_run, revision, scan: Arc::clone(&scan) };
+            *slot = Some(cached);
             Ok(scan)
         });
         scanning.await?
@@ -248,23 +248,42 @@ impl Plugins {
 }
 
 impl Inner {
-    /// Loads the scan results that earlier processes stored into the scanner. Does this only once.
+    /// Loads the stored scan results into the scanner if they have changed.
     async fn restore_results(&self) -> Result<(), sqlx::Error> {
-        let restore = || async {
+        let revision = store::revision(&self.db).await?;
+        if *self.known_revision() != Some(revision) {
+            // The results are at least as new as the revision, which was read before.
             self.scanner.restore(store::stored_results(&self.db).await?);
-            Ok(())
-        };
-        self.has_restored.get_or_try_init(restore).await.copied()
-    }
-
-    async fn store_changes(&self) -> Result<(), sqlx::Error> {
-        for (path, result) in self.scanner.take_changes() {
-            match result {
-                Some(result) => store::put(&self.db, &path, &result).await?,
-                None => store::remove(&self.db, &path).await?,
-            }
+            *self.known_revision() = Some(revision);
         }
         Ok(())
+    }
+
+    /// Stores the changes of scan results. After a change or an explicit scan, all servers discard
+    /// their cached scans. Returns the revision of the results that the scanner knows.
+    async fn store_changes(&self, is_explicit: bool) -> Result<i64, sqlx::Error> {
+        let changes = self.scanner.take_changes();
+        let known = self.known_revision().unwrap_or_default();
+        if changes.is_empty() && !is_explicit {
+            return Ok(known);
+        }
+        for change in changes {
+            match change {
+                ResultChange::Scanned(path, result) => store::put(&self.db, &path, &result).await?,
+                ResultChange::Deleted(path, version) => store::remove(&self.db, &path, &version).await?,
+            }
+        }
+        let increased = store::increase_revision(&self.db).await?;
+        // With a larger difference, another server has stored results that the scanner lacks.
+        if increased == known + 1 {
+            *self.known_revision() = Some(increased);
+            return Ok(increased);
+        }
+        Ok(known)
+    }
+
+    fn known_revision(&self) -> MutexGuard<'_, Option<i64>> {
+        self.known_revision.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,11 +11,12 @@ use super::helper::{Helper, ScanOutcome, ScanResult};
 use super::names::normalized;
 use super::progress::ScanProgress;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
-use super::store::VersionedResult;
+use super::store::{VERSIONS_MAX, VersionedResult};
 use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
 use crate::helper_processes::Helpers;
+use crate::plugin_hosts::PluginRef;
 use crate::plugins::dirs::FolderRules;
 
 /// Modules that a scan runs. Their scan results are otherwise those of earlier scans.
@@ -29,12 +30,27 @@ pub(super) enum ModulesToRun {
     ChangedAndFailed,
 }
 
+/// A change of the scan results.
+#[derive(Debug)]
+pub(super) enum ResultChange {
+    /// The module at this path was scanned.
+    Scanned(PathBuf, VersionedResult),
+    /// The module at this path, which had this version, was deleted from the disk.
+    Deleted(PathBuf, String),
+}
+
 /// A plugin that a scan found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundPlugin {
     pub(crate) module: PathBuf,
     pub(crate) format: PluginFormat,
     pub(crate) plugin: ScannedPlugin,
+}
+
+impl From<FoundPlugin> for PluginRef {
+    fn from(found: FoundPlugin) -> Self {
+        Self { module: found.module, format: found.format, plugin_id: found.plugin.plugin_id }
+    }
 }
 
 /// A plugin of unknown kind, or a module that could not be scanned.
@@ -73,14 +89,17 @@ pub(super) struct Scanner {
     helper: Helper,
     /// Maximum number of modules that are scanned at the same time.
     parallel_max: usize,
-    /// Versions and scan results of modules, by path.
-    cached: Mutex<HashMap<PathBuf, VersionedResult>>,
+    /// Versions and scan results of modules by path, those of the newest scan last. Other servers
+    /// may have other versions of a module on their disks.
+    cached: Mutex<HashMap<PathBuf, Vec<VersionedResult>>>,
+    /// Versions of the modules that this process found on the disk, by path.
+    found: Mutex<HashMap<PathBuf, String>>,
     /// Modules that the next scan runs even if they have not changed, each with the new time limit
     /// of its scans in seconds, if there is one.
     requested: Mutex<HashMap<PathBuf, Option<u64>>>,
     progress: ScanProgress,
-    /// Modules whose scan results changed since the last call of [`Self::take_changes`].
-    changed: Mutex<HashSet<PathBuf>>,
+    /// Changes of scan results since the last call of [`Self::take_changes`].
+    changes: Mutex<Vec<ResultChange>>,
 }
 
 impl Scanner {
@@ -90,26 +109,21 @@ impl Scanner {
             helper: Helper::new(&config.plugins, helpers),
             parallel_max: config.plugins.scans_max,
             cached: Mutex::default(),
+            found: Mutex::default(),
             requested: Mutex::default(),
             progress: ScanProgress::default(),
-            changed: Mutex::default(),
+            changes: Mutex::default(),
         }
     }
 
-    /// Adds the scan results that earlier processes stored.
-    pub(super) fn restore(&self, cached: HashMap<PathBuf, VersionedResult>) {
-        lock(&self.cached).extend(cached);
+    /// Adds the scan results that this and other processes stored.
+    pub(super) fn restore(&self, stored: HashMap<PathBuf, Vec<VersionedResult>>) {
+        lock(&self.cached).extend(stored);
     }
 
-    /// Returns the scan results that changed since the last call. A deleted module has `None`.
-    pub(super) fn take_changes(&self) -> Vec<(PathBuf, Option<VersionedResult>)> {
-        let cached = lock(&self.cached);
-        let changed = std::mem::take(&mut *lock(&self.changed));
-        let with_result = |path: PathBuf| {
-            let result = cached.get(&path).cloned();
-            (path, result)
-        };
-        changed.into_iter().map(with_result).collect()
+    /// Returns the changes of the scan results since the last call.
+    pub(super) fn take_changes(&self) -> Vec<ResultChange> {
+        std::mem::take(&mut *lock(&self.changes))
     }
 
     /// Makes the next scan run a module. `max_secs` is the new time limit of its scans.
@@ -187,14 +201,15 @@ impl Scanner {
 
     fn scan_module(&self, module: &Module, home: &Path, to_run: ModulesToRun) -> ScanResult {
         let version = version_of(&module.path);
-        let cached = lock(&self.cached).get(&module.path).cloned();
-        let remembered_max_secs = cached.as_ref().and_then(|(_, result)| result.max_secs);
+        lock(&self.found).insert(module.path.clone(), version.clone());
+        let results = lock(&self.cached).get(&module.path).cloned().unwrap_or_default();
+        let remembered_max_secs = results.last().and_then(|(_, newest)| newest.max_secs);
+        let cached = results.into_iter().find(|(cached_version, _)| *cached_version == version);
         let requested = match to_run {
             ModulesToRun::None => None,
             _ => lock(&self.requested).remove(&module.path),
         };
-        if let Some((cached_version, cached)) = cached
-            && cached_version == version
+        if let Some((_, cached)) = cached
             && requested.is_none()
             && !(to_run == ModulesToRun::ChangedAndFailed && cached.problem.is_some())
         {
@@ -209,8 +224,7 @@ impl Scanner {
             ScanOutcome::Scanned(result) => {
                 let (plugins, problem) = (result.plugins.len(), result.problem.as_deref());
                 tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
-                lock(&self.cached).insert(module.path.clone(), (version, result.clone()));
-                lock(&self.changed).insert(module.path.clone());
+                self.add_result(&module.path, (version, result.clone()));
                 result
             }
             ScanOutcome::NotScanned(reason) => {
@@ -220,17 +234,27 @@ impl Scanner {
         }
     }
 
-    /// Removes modules of these folders from the cache if they were deleted from the disk.
-    fn remove_deleted(&self, dirs: &[PathBuf]) {
+    fn add_result(&self, path: &Path, (version, result): VersionedResult) {
         let mut cached = lock(&self.cached);
-        let mut changed = lock(&self.changed);
-        cached.retain(|path, _| {
-            let stays = path.exists() || !dirs.iter().any(|dir| path.starts_with(dir));
-            if !stays {
-                changed.insert(path.clone());
+        let results = cached.entry(path.to_owned()).or_default();
+        results.retain(|(cached_version, _)| *cached_version != version);
+        if results.len() == VERSIONS_MAX {
+            results.remove(0);
+        }
+        results.push((version.clone(), result.clone()));
+        lock(&self.changes).push(ResultChange::Scanned(path.to_owned(), (version, result)));
+    }
+
+    /// Removes the results of modules that this process found in these folders and that were
+    /// deleted from the disk. Modules that only other servers have on their disks keep theirs.
+    fn remove_deleted(&self, dirs: &[PathBuf]) {
+        let is_deleted = |path: &Path| dirs.iter().any(|dir| path.starts_with(dir)) && !path.exists();
+        for (path, version) in lock(&self.found).extract_if(|path, _| is_deleted(path)) {
+            if let Some(results) = lock(&self.cached).get_mut(&path) {
+                results.retain(|(cached_version, _)| *cached_version != version);
             }
-            stays
-        });
+            lock(&self.changes).push(ResultChange::Deleted(path, version));
+        }
     }
 }
 

@@ -1,5 +1,9 @@
-//! Stores the scan results of modules in the database. After a restart the modules need not be
-//! scanned again, which saves most time with modules that hang.
+//! Stores the scan results of modules in the database, which all servers of an installation share.
+//! A module that one of them has scanned need not be scanned again, neither by the others nor after
+//! a restart.
+//!
+//! Servers may have different files at the same path, so each version of a module has its own
+//! result.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,51 +18,89 @@ use crate::db::Db;
 /// Version (see `version.rs`) and scan result of a module.
 pub(super) type VersionedResult = (String, ScanResult);
 
-/// Returns all stored scan results by the path of the module. Skips entries that an older version
-/// of the service wrote in another format.
-pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, VersionedResult>, sqlx::Error> {
-    let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
-    let mut stored = HashMap::with_capacity(rows.len());
+/// Maximum number of versions of a module whose results are kept, of which the newest stay.
+pub(super) const VERSIONS_MAX: usize = 8;
+
+/// Id of the only row of `plugin_scan_revision`.
+const REVISION_ID: i64 = 1;
+
+/// Returns the revision of the stored results. It increases with [`increase_revision`].
+pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
+    let revision = sqlx::query_scalar("SELECT revision FROM plugin_scan_revision WHERE id = $1")
+        .bind(REVISION_ID)
+        .fetch_optional(db)
+        .await?;
+    Ok(revision.unwrap_or(0))
+}
+
+/// Makes all servers read the stored results again. Returns the new revision.
+pub(super) async fn increase_revision(db: &Db) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "INSERT INTO plugin_scan_revision (id, revision) VALUES ($1, 1) \
+         ON CONFLICT (id) DO UPDATE SET revision = plugin_scan_revision.revision + 1 RETURNING revision",
+    )
+    .bind(REVISION_ID)
+    .fetch_one(db)
+    .await
+}
+
+/// Returns all stored scan results by the path of the module, those of the newest scan last. Skips
+/// entries that an older version of the service wrote in another format.
+pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, Vec<VersionedResult>>, sqlx::Error> {
+    let query = "SELECT path, version, contents FROM plugin_modules ORDER BY scanned_at";
+    let rows = sqlx::query(query).fetch_all(db).await?;
+    let mut stored: HashMap<PathBuf, Vec<VersionedResult>> = HashMap::with_capacity(rows.len());
     for row in &rows {
         let (path, version, text): (String, String, String) =
             (row.try_get("path")?, row.try_get("version")?, row.try_get("contents")?);
         if let Ok(result) = serde_json::from_str(&text) {
-            stored.insert(PathBuf::from(path), (version, result));
+            stored.entry(PathBuf::from(path)).or_default().push((version, result));
         }
     }
     Ok(stored)
 }
 
-/// Stores the scan result of a module. Replaces an older result.
+/// Stores the scan result of a version of a module. Replaces an older result of this version, and
+/// removes the oldest versions above [`VERSIONS_MAX`].
 pub(super) async fn put(
     db: &Db,
     path: &Path,
     (version, result): &VersionedResult,
 ) -> Result<(), sqlx::Error> {
-    let Some(path) = path.to_str() else {
+    let Some(path_text) = path.to_str() else {
         // A path that is not Unicode is not stored: the module is scanned again after a restart.
         return Ok(());
     };
     let text = serde_json::to_string(result).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    remove(db, path, version).await?;
     sqlx::query(
         "INSERT INTO plugin_modules (id, path, version, contents, scanned_at) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (id) DO UPDATE SET version = excluded.version, contents = excluded.contents, \
-         scanned_at = excluded.scanned_at",
+         ON CONFLICT (id) DO UPDATE SET contents = excluded.contents, scanned_at = excluded.scanned_at",
     )
-    .bind(format!("{:x}", Sha256::digest(path)))
-    .bind(path)
+    .bind(format!("{:x}", Sha256::digest(format!("{path_text}\0{version}"))))
+    .bind(path_text)
     .bind(version)
     .bind(text)
     .bind(clock::now_text())
     .execute(db)
     .await?;
+    sqlx::query(
+        "DELETE FROM plugin_modules WHERE path = $1 AND id NOT IN \
+         (SELECT id FROM plugin_modules WHERE path = $1 ORDER BY scanned_at DESC LIMIT $2)",
+    )
+    .bind(path_text)
+    .bind(VERSIONS_MAX as i64)
+    .execute(db)
+    .await?;
     Ok(())
 }
 
-/// Removes the scan result of a deleted module.
-pub(super) async fn remove(db: &Db, path: &Path) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM plugin_modules WHERE id = $1")
-        .bind(format!("{:x}", Sha256::digest(path.to_string_lossy().as_bytes())))
+/// Removes the scan result of a version of a module.
+pub(super) async fn remove(db: &Db, path: &Path, version: &str) -> Result<(), sqlx::Error> {
+    // Rows of older versions of the service have other ids, so the row is found by its content.
+    sqlx::query("DELETE FROM plugin_modules WHERE path = $1 AND version = $2")
+        .bind(path.to_string_lossy().into_owned())
+        .bind(version)
         .execute(db)
         .await?;
     Ok(())

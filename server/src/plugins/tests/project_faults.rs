@@ -196,3 +196,24 @@ async fn effects_with_false_buses_process_or_are_refused() {
         assert!(processed.iter().zip(&dry).all(|(processed, dry)| processed == dry), "{name}");
     }
 }
+
+/// A step is at its frame, 25,025, which is no multiple of 64.
+#[tokio::test(flavor = "multi_thread")]
+async fn steps_are_exact_and_a_song_may_automate_many_parameters_of_a_plugin() {
+    let service = service().await;
+    let plain = sound(&service, &outcome(&service, &metered_song(), None).await).await;
+    let mut song = metered_song();
+    let steps = json!([{"tick": 0, "value": 0.5, "curve": "step"}, {"tick": 1_001, "value": 0.25}]);
+    let unknown = (1_000..1_100).map(|id| json!({"target": format!("instrument/{id}"), "points": steps}));
+    let lanes = unknown.chain([json!({"target": "instrument/100", "points": steps})]);
+    song["tracks"][0]["automation"] = lanes.collect();
+    let automated = outcome(&service, &song, None).await;
+    let warning = automated["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("and 90 others, so the automation is ignored"), "{warning}");
+    let automated = sound(&service, &automated).await;
+    let (before, after) = automated.split_at(2 * 25_025);
+    let (plain_before, plain_after) = plain.split_at(2 * 25_025);
+    assert!(before == plain_before);
+    assert!(after.iter().zip(plain_after).all(|(after, plain)| *after == plain / 2.0));
+    assert!(after[..4].iter().any(|sample| *sample != 0.0), "{:?}", &after[..4]);
+}

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::vst::PluginService;
+use super::vst::{PluginService, helper};
+use crate::test_app::TestApp;
 
 /// Folders of Debian's package zam-plugins.
 const ZAM_VST3: &str = "/usr/lib/vst3";
@@ -83,6 +84,76 @@ async fn one_module_can_have_a_longer_time_limit() {
         post(&query).send().await.problem(400, "bad_query");
     }
     post(&format!("module={path}.none&max_secs=5")).send().await.problem(404, "not_found");
+}
+
+/// Returns the names of the effects that a user of a server has, and the id that the module
+/// `effect` has if renders find it.
+async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<String>) {
+    let effects = server.remote(Method::GET, "/api/v1/plugins/effects").token(token).send().await.expect(200);
+    let names = effects["vst_effects"].as_array().expect("a list").iter().map(|effect| &effect["name"]);
+    let names = names.map(|name| name.as_str().expect("a name").to_owned()).collect();
+    let found = server.state.plugins.find_scanned("ada", &"21".repeat(16)).await.expect("a list");
+    (names, found.map(|found| found.plugin.name))
+}
+
+/// The servers of an installation share a database, and users may ask any of them.
+#[tokio::test]
+async fn a_scan_on_one_server_reaches_the_others() {
+    let root = std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned();
+    let container = [
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+        ("SF_PLUGIN_ROOTS", root.as_str()),
+        ("SF_BRIDGE", helper().to_str().expect("text")),
+    ];
+    let service = PluginService::with(&container).await;
+    let (one, two) = (&service.app, &service.app.start_second_server_with(&container).await);
+    let token = one.token_of_new_user("ada").await;
+    let scan_on = async |server: &TestApp| {
+        server.local(Method::POST, SCAN).send().await.expect(200);
+    };
+    let nothing = (Vec::new(), None);
+    let with_effect = (vec!["Test Effect".to_owned()], Some("Test Effect".to_owned()));
+    service.install("effect", "effect.vst3");
+    for server in [one, two] {
+        assert_eq!(effects_of(server, &token).await, nothing, "no administrator has scanned");
+    }
+    scan_on(one).await;
+    for server in [one, two] {
+        assert_eq!(effects_of(server, &token).await, with_effect);
+    }
+    service.install("loud", "loud.vst3");
+    scan_on(two).await;
+    for server in [one, two] {
+        assert_eq!(effects_of(server, &token).await.0, ["Loud Effect", "Test Effect"]);
+    }
+    fs::remove_dir_all(service.path("loud.vst3")).expect("removes");
+    scan_on(one).await;
+    for server in [one, two] {
+        assert_eq!(effects_of(server, &token).await, with_effect);
+    }
+    assert_eq!(service.stored_results().await, 1);
+
+    // The other server has another version of the module on its disk: a longer file.
+    let inside = service.path(&format!("effect.vst3/Contents/{}-linux/effect.so", std::env::consts::ARCH));
+    let module = fs::read(&inside).expect("reads");
+    let modified = fs::metadata(&inside).expect("metadata").modified().expect("a time");
+    let set_disk = |bytes: &[u8]| {
+        fs::write(&inside, bytes).expect("writes");
+        let file = fs::File::options().write(true).open(&inside).expect("opens");
+        file.set_modified(modified).expect("sets the time");
+    };
+    set_disk(&[module.as_slice(), b"longer"].concat());
+    scan_on(two).await;
+    assert_eq!(effects_of(two, &token).await, with_effect);
+    set_disk(&module);
+    assert_eq!(effects_of(one, &token).await, with_effect, "the results of both versions are stored");
+    // A server without the module keeps the results of the others.
+    fs::remove_dir_all(service.path("effect.vst3")).expect("removes");
+    let three = one.start_second_server_with(&container).await;
+    scan_on(&three).await;
+    assert_eq!(service.stored_results().await, 2);
 }
 
 /// Copies a file or a folder with its content.

@@ -27,7 +27,7 @@ use input::{CHANNELS_EACH, InputReader};
 use output::Output;
 use timeline::Timeline;
 
-pub use automation::{AutomationCurve, CURVES_MAX};
+pub use automation::{AUTOMATION_VERSION, AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
 pub use setup::{PluginSetup, StartState, UnknownParameters};
 pub use time_signatures::TimeSignatureChange;

@@ -9,12 +9,17 @@ use songfoundry_bridge_protocol::host::{
 };
 
 use super::CHANNELS;
-use super::automation::CurveReader;
+use super::automation::{CurveReader, ramp_step_frames};
 use super::time_signatures::TimeSignatureChange;
 use crate::rendering::RenderError;
 
 /// Maximum number of notes and controls of a request.
 const EVENTS_MAX: usize = 5_000;
+
+/// Maximum number of parameter changes of a request, unless it has a single frame. With twice
+/// [`EVENTS_MAX`], because an event may become two, the sum is at most
+/// [`songfoundry_bridge_protocol::host::EVENTS_MAX`].
+const CHANGES_MAX: usize = 10_000;
 
 /// MIDI channel of all events.
 const CHANNEL: u8 = 0;
@@ -36,6 +41,8 @@ pub(super) struct Timeline<'s> {
     /// The remaining events.
     events: &'s [TrackEvent],
     curves: Vec<CurveReader<'s>>,
+    /// Interval of the changes of all ramps, in frames.
+    ramp_step_frames: u64,
 }
 
 impl<'s> Timeline<'s> {
@@ -50,6 +57,7 @@ impl<'s> Timeline<'s> {
             tempo: &session.tempo,
             time_signatures,
             events: session.tracks.first().map_or(&[], |track| &track.events),
+            ramp_step_frames: ramp_step_frames(&curves),
             curves,
         }
     }
@@ -60,7 +68,7 @@ impl<'s> Timeline<'s> {
     /// # Errors
     /// [`RenderError::PluginSetup`] if a frame has too many events.
     pub(super) fn next(&mut self, start: u64, frames_max: u32) -> Result<Process, RenderError> {
-        let mut end = start + u64::from(frames_max);
+        let mut end = start + self.frames_of_changes(start, frames_max);
         let count = self.events.partition_point(|event| event.frame < end);
         let count = if count > EVENTS_MAX {
             // The request ends before the frame of the first event that does not fit.
@@ -82,7 +90,7 @@ impl<'s> Timeline<'s> {
         let frames = (end - start) as u32;
         let mut events = Vec::new();
         for curve in &mut self.curves {
-            curve.changes(start, frames, &mut events);
+            curve.changes(&(start..end), self.ramp_step_frames, &mut events);
         }
         let (now, later) = self.events.split_at(count);
         self.events = later;
@@ -100,6 +108,20 @@ impl<'s> Timeline<'s> {
             events,
             ..Process::default()
         })
+    }
+
+    /// Returns a number of frames from `start` on, at most `frames_max`, that have at most
+    /// [`CHANGES_MAX`] changes of parameters, or 1 frame. A parameter has one change at a frame.
+    fn frames_of_changes(&self, start: u64, frames_max: u32) -> u64 {
+        let mut frames = u64::from(frames_max);
+        let changes_max = |frames: u64| -> usize {
+            let range = start..start + frames;
+            self.curves.iter().map(|curve| curve.changes_max(&range, self.ramp_step_frames)).sum()
+        };
+        while frames > 1 && changes_max(frames) > CHANGES_MAX {
+            frames /= 2;
+        }
+        frames
     }
 
     /// Returns the changes of the tempo and the time signature after the first frame of a range.
@@ -175,6 +197,8 @@ fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use dsp_core::session::{AutomationPoint, Curve, Track};
 
     use super::*;
@@ -249,6 +273,42 @@ mod tests {
             request.events[1],
             PluginEvent { frame: 28, kind: EventKind::PitchBend { channel: 0, value: 0 } }
         );
+    }
+
+    #[test]
+    fn many_changes_need_several_requests() {
+        let session = session(&[], Vec::new());
+        // 1,000 parameters that each change at all of 200 frames, and 100 ramps.
+        let point = |frame: u64| AutomationPoint {
+            frame: 1_000 + frame,
+            value: (frame % 2) as f64,
+            curve: Curve::Step,
+        };
+        let dense: Vec<_> = (0..200).map(point).collect();
+        let ramp = [(0, 0.0), (8_192, 1.0)];
+        let ramp = ramp.map(|(frame, value)| AutomationPoint { frame, value, curve: Curve::Linear });
+        let dense_curves = (0..1_000).map(|id| CurveReader::new(id, &dense));
+        let ramp_curves = (1_000..1_100).map(|id| CurveReader::new(id, &ramp));
+        let mut timeline = Timeline::new(&session, &[], dense_curves.chain(ramp_curves).collect());
+        let (mut start, mut changes) = (0, HashMap::<u64, usize>::new());
+        while start < 8_192 {
+            let request = timeline.next(start, 8_192 - start as u32).expect("a request");
+            assert!(request.events.len() <= CHANGES_MAX, "{} events", request.events.len());
+            for event in &request.events {
+                *changes.entry(start + u64::from(event.frame)).or_default() += 1;
+            }
+            start += u64::from(request.frames);
+        }
+        // Ramps change every 128 frames. The points have their exact frames.
+        let of_ramps = |frame: u64| if frame.is_multiple_of(128) { 100 } else { 0 };
+        for frame in 0..8_192 {
+            let of_points = match frame {
+                0 | 1_001..1_200 => 1_000,
+                _ => 0,
+            };
+            let count = changes.get(&frame).copied().unwrap_or_default();
+            assert_eq!(count, of_points + of_ramps(frame), "frame {frame}");
+        }
     }
 
     #[test]

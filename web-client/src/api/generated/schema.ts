@@ -2859,30 +2859,33 @@ export interface components {
             notes: components["schemas"]["Project.Note"][];
             /** @description Controls, as in a MIDI item of a project. */
             controls?: components["schemas"]["Project.Control"][];
-            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
-            state?: string | null;
-            preset?: components["schemas"]["PluginPreset"] | null;
-            /**
-             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-             *     set after `state` or `preset` is loaded.
-             */
-            params?: {
-                [key: string]: number;
-            };
-            /** @description Automation of at most 64 parameters, with at most 200,000 points. */
+            /** @description Automation of at most 10,000 parameters, with at most 200,000 points. */
             automation?: components["schemas"]["PluginAutomation"][];
             /** @description Tempo changes as in a project; by default 120 quarter notes per minute. */
             tempo_map?: components["schemas"]["Project.TempoPoint"][];
-            /** @description Unit of the times. With `seconds`, the plugin gets a tempo of 120 quarter notes per minute. */
+            /**
+             * @description Unit of the times. With `seconds`, the plugin gets a tempo of 120 quarter notes per
+             *     minute.
+             */
             time_base?: components["schemas"]["TimeBase"];
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest tail after the last note, in seconds; by default as long as the service allows. The
-             *     tail ends earlier after half a second below -100 dBFS.
+             * @description Longest tail after the last note, in seconds; by default as long as the service allows.
+             *     The tail ends earlier after half a second below -100 dBFS.
              */
             tail_secs?: number | null;
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter.
+             *     They are set after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
         };
         /** @description A missing SoundFont or preset of a project. */
         MissingSound: {
@@ -3519,20 +3522,20 @@ export interface components {
              *     /plugins/effects`.
              */
             plugin_id: string;
-            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
-            state?: string | null;
-            preset?: components["schemas"]["PluginPreset"] | null;
-            /**
-             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-             *     set after `state` or `preset` is loaded.
-             */
-            params?: {
-                [key: string]: number;
-            };
             /** @description Values whose texts are wanted, at most 1000. They do not change the plugin. */
             values?: components["schemas"]["PluginValue"][];
             /** @description Whether the answer has the state of the plugin with these values. */
             with_state?: boolean;
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter.
+             *     They are set after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
         };
         /** @description A password to score. */
         PasswordCandidate: {
@@ -3814,8 +3817,8 @@ export interface components {
             state?: string | null;
             preset?: components["schemas"]["PluginPreset"] | null;
             /**
-             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter. They are
-             *     set after `state` or `preset` is loaded.
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter.
+             *     They are set after `state` or `preset` is loaded.
              */
             params?: {
                 [key: string]: number;
