@@ -145,7 +145,8 @@ describe('a frozen track', () => {
       ...SONG,
       tracks: [
         { ...SONG.tracks[0], effects: [{ id: 'e', type: 'vst3', plugin_id: 'x', side_chain: 'bus' }] },
-        { ...SONG.tracks[1], output: 'bus' },
+        { ...SONG.tracks[1], output: 'group' },
+        { id: 'group', name: 'Group', kind: 'group', output: 'bus' },
         { id: 'bus', name: 'Bus', kind: 'bus', effects: [{ id: 'g', type: 'builtin', name: 'gate', side_chain: 'c' }] },
         { id: 'c', name: 'Keys', kind: 'instrument', items: [ITEM] },
         { id: 'd', name: 'Other', kind: 'instrument', items: [ITEM] },
@@ -159,7 +160,7 @@ describe('a frozen track', () => {
       'time signature': { ...song, time_signatures: [{ tick: 0, numerator: 3, denominator: 4 }] },
       'own clips': change('a', { items: [] }),
       'effects of the side-chain': change('bus', { effects: [] }),
-      'clips that feed it': change('b', { items: [] }),
+      'clips that feed it through a group': change('b', { items: [] }),
       'fader that feeds it': change('b', { volume_db: -3 }),
       'send to it': change('d', { sends: [{ to: 'bus' }] }),
       'side-chain of the side-chain': change('c', { items: [] }),
