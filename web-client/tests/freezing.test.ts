@@ -28,7 +28,7 @@ import { AudioFiles } from '../src/state/library/audio-files.svelte';
 import { Notices } from '../src/state/notices.svelte';
 
 const TEMPO = [{ tick: 0, bpm: 120 }];
-const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, tempo_map: TEMPO };
+const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, sample_rate_hz: 48_000, tempo_map: TEMPO };
 const ITEM = { type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [{ tick: 0, length_ticks: 480, pitch: 60, velocity: 0.5 }] };
 const SONG: Project = normaliseProject({
   project_id: 'p',
@@ -60,6 +60,7 @@ describe('a frozen track', () => {
     const [played] = withoutFrozenParts(WITH_FROZEN).tracks;
     expect(played).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
     expect(played).not.toHaveProperty('synth_engine');
+    expect(played?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
     expect(withoutFrozenParts(SONG)).toBe(SONG);
     expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set(['room']) });
     expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set() });
