@@ -371,6 +371,10 @@ export interface FrozenSound {
    */
   length_frames: number;
   /**
+   * Sample rate of the file in hertz. Without it, a missing file is assumed to have the sample rate of the project.
+   */
+  sample_rate_hz?: number;
+  /**
    * Tempo map of the project when the track was frozen. The recording does not follow later changes of the tempo.
    *
    * @maxItems 100000

@@ -2,20 +2,33 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';
+import { LANE_PX } from '../src/canvas/draw-clips';
+import { TimeView } from '../src/canvas/time-view.svelte';
 import { removeTrack } from '../src/project/edit-tracks';
 import { filesOf } from '../src/project/files';
-import { canFreeze, changedFrozenTrack, freezeTrack, isFrozenAtOtherTempo, unfreezeTrack, withoutFrozenParts } from '../src/project/freezing';
+import {
+  canFreeze,
+  describeFrozenPartsChange,
+  freezeTrack,
+  frozenPartsChange,
+  isFrozenAtOtherTempo,
+  soundsTheSame,
+  unfreezeTrack,
+  withoutFrozenParts,
+} from '../src/project/freezing';
 import { liveChanges } from '../src/project/live-changes';
 import type { FrozenSound, Project, Track } from '../src/project/model';
 import { normaliseProject } from '../src/project/normalise';
 import { updateTrack } from '../src/project/update-track';
+import { ClipGestures, type LanePoint } from '../src/rooms/arrangement/clip-gestures';
 import { Freezing } from '../src/state/editing/freezing.svelte';
+import { SelectionCommands } from '../src/state/editing/selection-commands';
 import { Song } from '../src/state/editing/song.svelte';
 import { AudioFiles } from '../src/state/library/audio-files.svelte';
 import { Notices } from '../src/state/notices.svelte';
 
 const TEMPO = [{ tick: 0, bpm: 120 }];
-const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, tempo_map: TEMPO };
+const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, sample_rate_hz: 48_000, tempo_map: TEMPO };
 const ITEM = { type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [{ tick: 0, length_ticks: 480, pitch: 60, velocity: 0.5 }] };
 const SONG: Project = normaliseProject({
   project_id: 'p',
@@ -35,6 +48,11 @@ const SONG: Project = normaliseProject({
   ],
 });
 const WITH_FROZEN = freezeTrack(SONG, 'a', FROZEN);
+/** The song with a third track, which has a clip of two bars. */
+const WITH_CLIP: Project = normaliseProject({
+  ...SONG,
+  tracks: [...SONG.tracks, { id: 'c', name: 'Keys', kind: 'instrument', items: [{ ...ITEM, id: 'k', length_ticks: 7_680 }] }],
+});
 const edit = (change: Partial<Track>): Project => updateTrack(WITH_FROZEN, 'a', (track) => ({ ...track, ...change }));
 
 describe('a frozen track', () => {
@@ -42,6 +60,7 @@ describe('a frozen track', () => {
     const [played] = withoutFrozenParts(WITH_FROZEN).tracks;
     expect(played).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
     expect(played).not.toHaveProperty('synth_engine');
+    expect(played?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
     expect(withoutFrozenParts(SONG)).toBe(SONG);
     expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set(['room']) });
     expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set() });
@@ -56,12 +75,11 @@ describe('a frozen track', () => {
   });
 
   it('keeps its clips, instrument and effects from edits, but not its fader, sends and name', () => {
-    const changed = (after: Project): string | undefined => changedFrozenTrack(WITH_FROZEN, after)?.name;
+    const changed = (after: Project): string | undefined => frozenPartsChange(WITH_FROZEN, after)?.frozenTrack.name;
     const [lane] = WITH_FROZEN.tracks[0]?.automation ?? [];
     for (const change of [{ items: [] }, { effects: [] }, { bypass: false }, { automation: [] }, { synth_engine: { type: 'vst3' as const, plugin_id: 'y' } }]) {
       expect(changed(edit(change)), JSON.stringify(change)).toBe('Bass');
     }
-    expect(changed(removeTrack(WITH_FROZEN, 'b')), 'its side-chain').toBe('Bass');
     const free: Partial<Track>[] = [
       { volume_db: -3, pan: 1, mute: true, solo: true, name: 'Low', color: '#000000' },
       { automation: [{ target: 'instrument/3', points: [] }, { target: 'volume_db', points: [] }] },
@@ -73,10 +91,92 @@ describe('a frozen track', () => {
     expect(lane?.target).toBe('pan');
 
     const refused: string[] = [];
-    const song = new Song((track) => refused.push(track.name));
+    const song = new Song((change) => refused.push(describeFrozenPartsChange(change)));
     song.open(WITH_FROZEN, 1, true);
-    song.edit('Delete clip', () => edit({ items: [] }));
-    expect([song.project, song.undoLabel, refused]).toEqual([WITH_FROZEN, null, ['Bass']]);
+    expect(song.edit('Delete clip', () => edit({ items: [] }))).toBe(false);
+    expect([song.project, song.undoLabel]).toEqual([WITH_FROZEN, null]);
+    expect(refused).toEqual(['Bass is frozen. Unfreeze it to edit its clips, instrument and effects.']);
+    expect(song.edit('Change volume', () => edit({ volume_db: -3 }))).toBe(true);
+  });
+
+  it('names the side-chain that a deletion would remove, but lets its buses be deleted', () => {
+    const withBus = normaliseProject({
+      ...SONG,
+      tracks: [...SONG.tracks.map((track) => ({ ...track, output: 'c', sends: [{ to: 'c' }] })), { id: 'c', name: 'Bus', kind: 'bus' }],
+    });
+    const song = freezeTrack(withBus, 'a', FROZEN);
+    const change = frozenPartsChange(song, removeTrack(song, 'b'));
+    expect([change?.frozenTrack.name, change?.deletedSource?.name]).toEqual(['Bass', 'Drums']);
+    expect(change && describeFrozenPartsChange(change)).toBe('Drums feeds a side-chain of Bass, which is frozen. Unfreeze Bass to delete Drums.');
+    expect(frozenPartsChange(song, removeTrack(song, 'c'))).toBeNull();
+    expect(removeTrack(song, 'c').tracks[0]).toMatchObject({ sends: [], frozen: FROZEN });
+  });
+
+  it('does not change the selection if an edit is refused', () => {
+    const song = new Song();
+    song.open(freezeTrack(WITH_CLIP, 'a', FROZEN), 1, true);
+    const { selection } = song;
+    // One pixel is a tick. The clip of the third track is dragged to the frozen first track.
+    const view = new TimeView(1, 1, 1);
+    const clips = new ClipGestures(song, view, () => ({ tempoMap: TEMPO, sourceOf: () => null }));
+    const point = (x: number, lane: number): LanePoint => ({ x, y: lane * LANE_PX + LANE_PX / 2, shiftKey: true, altKey: false });
+    clips.press(point(100, 2));
+    clips.move(point(100, 0));
+    expect([selection.trackId, selection.itemId], 'a clip on a frozen track').toEqual(['c', 'k']);
+    clips.move(point(200, 2));
+    expect([selection.trackId, song.project.tracks[2]?.items[0]?.start_tick], 'the drag goes on').toEqual(['c', 100]);
+    clips.release();
+    clips.create(point(2_000, 0));
+    expect([selection.trackId, selection.itemId], 'a new clip').toEqual(['c', 'k']);
+
+    selection.selectItem('a', 'i');
+    // Deleting clips and notes needs only the song.
+    const unused = {} as never;
+    const commands = new SelectionCommands(song, unused, unused, unused, unused);
+    commands.remove();
+    expect(selection.itemId).toBe('i');
+    selection.focus = 'notes';
+    selection.notes = new Set([0]);
+    commands.remove();
+    expect(selection.notes).toEqual(new Set([0]));
+  });
+
+  it('depends on the settings of the song and on what feeds its side-chains', () => {
+    const song = normaliseProject({
+      ...SONG,
+      tracks: [
+        { ...SONG.tracks[0], effects: [{ id: 'e', type: 'vst3', plugin_id: 'x', side_chain: 'bus' }] },
+        { ...SONG.tracks[1], output: 'group' },
+        { id: 'group', name: 'Group', kind: 'group', output: 'bus' },
+        { id: 'bus', name: 'Bus', kind: 'bus', effects: [{ id: 'g', type: 'builtin', name: 'gate', side_chain: 'c' }] },
+        { id: 'c', name: 'Keys', kind: 'instrument', items: [ITEM] },
+        { id: 'd', name: 'Other', kind: 'instrument', items: [ITEM] },
+      ],
+    });
+    const change = (id: string, fields: Partial<Track>): Project => updateTrack(song, id, (track) => ({ ...track, ...fields }));
+    const audible: Record<string, Project> = {
+      settings: { ...song, settings: { seed: 7 } },
+      'sample rate': { ...song, sample_rate_hz: 96_000 },
+      tempo: { ...song, tempo_map: [{ tick: 0, bpm: 90 }] },
+      'time signature': { ...song, time_signatures: [{ tick: 0, numerator: 3, denominator: 4 }] },
+      'own clips': change('a', { items: [] }),
+      'effects of the side-chain': change('bus', { effects: [] }),
+      'clips that feed it through a group': change('b', { items: [] }),
+      'fader that feeds it': change('b', { volume_db: -3 }),
+      'send to it': change('d', { sends: [{ to: 'bus' }] }),
+      'side-chain of the side-chain': change('c', { items: [] }),
+      'frozen source': freezeTrack(song, 'c', FROZEN),
+    };
+    for (const [label, after] of Object.entries(audible)) expect(soundsTheSame('a', song, after), label).toBe(false);
+    const others = [
+      structuredClone(song),
+      change('a', { volume_db: -3, mute: true, name: 'Low' }),
+      change('b', { name: 'Kit', color: '#000000' }),
+      change('bus', { volume_db: -3 }),
+      change('c', { volume_db: -3, mute: true }),
+      change('d', { items: [] }),
+    ];
+    for (const [index, after] of others.entries()) expect(soundsTheSame('a', song, after), `${index}`).toBe(true);
   });
 
   it('knows whether the tempo has changed since', () => {
@@ -128,6 +228,17 @@ describe('freezing', () => {
     expect(texts(notices)).toEqual([]);
   });
 
+  it('belongs to one song: a copy with the same tracks is not being frozen', async () => {
+    const { song, freezing, notices } = opened(result(), (current) => {
+      expect(freezing.stateOf(bass)?.kind).toBe('rendering');
+      current.open({ ...SONG, project_id: 'copy' }, 1, true);
+      expect(freezing.stateOf(bass)).toBeNull();
+    });
+    await freezing.freeze(bass);
+    expect(song.project.tracks).toEqual(SONG.tracks);
+    expect(texts(notices)).toEqual([`Bass cannot be frozen: the song ${SONG.name} was closed in the meantime; open it and freeze the track again.`]);
+  });
+
   it('knows a recording that is missing', () => {
     const api = new Api('http://songs.test');
     const audioFiles = new AudioFiles(api);
@@ -140,14 +251,20 @@ describe('freezing', () => {
 
   it('says why a track cannot be frozen, and changes nothing', async () => {
     const missing = { pointer: '/tracks/0/synth_engine', reason: 'the plugin cannot play the notes: it is missing' };
+    const edits: ((project: Project) => Project)[] = [
+      (project) => updateTrack(project, 'a', (track) => ({ ...track, items: [] })),
+      (project) => updateTrack(project, 'b', (track) => ({ ...track, items: [] })),
+      (project) => removeTrack(project, 'b'),
+      (project) => ({ ...project, settings: { polyphony: 8 } }),
+    ];
     const cases: [object, string, ((song: Song) => void)?][] = [
       [{ state: 'failed', error: { detail: 'The plugin crashed twice.' } }, 'Bass cannot be frozen: The plugin crashed twice.'],
       [result({ left_out: [missing] }), 'Bass cannot be frozen: the plugin cannot play the notes: it is missing.'],
-      [
+      ...edits.map((edit): [object, string, (song: Song) => void] => [
         result(),
-        'Bass cannot be frozen: it was edited in the meantime; freeze it again.',
-        (song) => song.edit('Delete clip', (project) => updateTrack(project, 'a', (track) => ({ ...track, items: [] }))),
-      ],
+        'Bass cannot be frozen: the track, its side-chain or the settings of the song were edited in the meantime; freeze it again.',
+        (song) => song.edit('Edit', edit),
+      ]),
     ];
     for (const [task, text, onTask] of cases) {
       const { song, freezing, notices } = opened(task, onTask);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Item, MidiItem, TempoPoint};
 use crate::Extra;
-use crate::number::whole;
+use crate::number::{optional_whole, whole};
 
 /// A track of the arrangement and of the mixer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,6 +143,10 @@ pub struct FrozenSound {
     /// End of the track's items, in frames of the file. The remaining frames are the tail.
     #[serde(deserialize_with = "whole")]
     pub length_frames: u64,
+    /// Sample rate of the file in hertz. Without it, a missing file is assumed to have the sample
+    /// rate of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
+    pub sample_rate_hz: Option<u32>,
     /// Tempo map of the project when the track was frozen. The recording does not follow later
     /// changes of the tempo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,14 +21,15 @@ impl Builder<'_> {
     /// the items of the track, not with the tail of the recording. `pointer` is the JSON pointer to
     /// the recording.
     pub(super) fn frozen_clip(&mut self, frozen: &FrozenSound, pointer: String) -> Option<Clip> {
-        let FrozenSound { server_file_id, length_frames, .. } = frozen;
+        let FrozenSound { server_file_id, length_frames, sample_rate_hz, .. } = frozen;
         match self.media.audio(server_file_id) {
             Some(audio) => {
                 self.extend_to(self.clock.frames_of_file(*length_frames, audio.file_rate_hz));
                 Some(whole_clip(audio))
             }
             None => {
-                self.extend_to(*length_frames);
+                let rate_hz = sample_rate_hz.unwrap_or(self.project.sample_rate_hz);
+                self.extend_to(self.clock.frames_of_file(*length_frames, rate_hz));
                 let id = server_file_id.clone();
                 self.report_issue(pointer, ProjectIssueReason::MissingAudio { id });
                 None

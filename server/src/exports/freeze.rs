@@ -154,6 +154,7 @@ impl Export for Freeze {
         let frozen = (stage == Stage::BeforeFader).then(|| FrozenSound {
             server_file_id: file.id.clone(),
             length_frames: frames_at_rate(end_frame, project.sample_rate_hz, file.sample_rate_hz),
+            sample_rate_hz: Some(file.sample_rate_hz),
             tempo_map: project.tempo_map.clone(),
             extra: Extra::default(),
         });

@@ -11,6 +11,7 @@ mod database;
 mod faulty_plugins;
 mod ledger;
 #[path = "../process/plugin_service.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod plugin_service;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the other items")]

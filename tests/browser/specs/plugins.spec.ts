@@ -11,7 +11,7 @@ import { largestDifference, peak } from '../support/audio';
 import { newSong, openDemo } from '../support/demo';
 import { addNekobiTrack, chooseNekobi, drawNote, expectEqual, exportSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
 import { expect, test, type Service } from '../support/service';
-import { trackOf } from '../support/stored';
+import { trackOf, type StoredProject } from '../support/stored';
 
 /** Nekobi, an instrument of Debian's package dpf-plugins-vst. */
 const NEKOBI = '/usr/lib/vst/Nekobi-vst.so';
@@ -182,6 +182,17 @@ async function screenshots(page: Page, name: string): Promise<void> {
   }
 }
 
+/** Replaces the stored song by one that was made with version 0.9 of Nekobi. */
+async function storeWithOldVersion(page: Page, service: Service): Promise<void> {
+  const song = (await saveAndReadSong(page, service)) as StoredProject & { project_id: string };
+  const instrument = song.tracks[0]?.synth_engine as Record<string, unknown>;
+  instrument['plugin_version'] = '0.9';
+  const address = `${service.url}/api/v1/projects/${song.project_id}`;
+  const revision = (await page.request.get(address)).headers()['etag'] ?? '';
+  const stored = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
+  expect(stored.ok(), await stored.text()).toBe(true);
+}
+
 /** Saves the settings of Nekobi as a preset file, and returns the path of the download. */
 async function savedPreset(page: Page): Promise<string> {
   const downloading = page.waitForEvent('download');
@@ -258,7 +269,16 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
     const instrument = await savedInstrument(page, service);
     expect(instrument).toMatchObject({ type: 'vst2', plugin_id: NEKOBI_ID, params: {} });
 
+    await storeWithOldVersion(page, service);
     await renderedAfter(page, () => page.reload());
+    await page.getByRole('tab', { name: 'Plugin', exact: true }).click();
+    const oldVersion = page.getByText(/^Saved with version 0\.9\. The installed version \S+ may sound different\.$/);
+    const keepButton = page.getByRole('button', { name: /^Keep \d/ });
+    await expect(oldVersion).toBeInViewport({ ratio: 1 });
+    await expect(keepButton).toBeInViewport({ ratio: 1 });
+    await screenshots(page, 'plugin-version');
+    await keepButton.click();
+    await expect(oldVersion).toHaveCount(0);
     await page.getByRole('tab', { name: 'Automation' }).click();
     await expect(page.getByLabel(/^Automation of Nekobi Cutoff/)).toBeVisible();
     const automated = await recordSong(page);

@@ -3,6 +3,7 @@
  * stay as they are. Fader, pan, mute, solo and sends of a frozen track can still be changed.
  */
 import type { AutomationLane, FrozenSound, Item, Project, TempoPoint, Track } from './model';
+import { sideChainOf } from './routing';
 import { updateTrack } from './update-track';
 
 /** Constants, because the engine recognizes unchanged tracks by reference. */
@@ -36,7 +37,7 @@ export function withoutFrozenParts(project: Project): Project {
 }
 
 /** Whether the parts of a track that its recording replaces are equal in two tracks. */
-export function haveSameFrozenParts(a: Track, b: Track): boolean {
+function haveSameFrozenParts(a: Track, b: Track): boolean {
   const fields = ['items', 'effects', 'synth_engine', 'bypass', 'kind'] as const;
   return fields.every((field) => areEqual(a[field], b[field])) && areEqual(lockedLanes(a), lockedLanes(b));
 }
@@ -46,14 +47,70 @@ const lockedLanes = ({ automation = [] }: Track): AutomationLane[] => automation
 /** Compares values of a project; unchanged parts are the same objects. */
 const areEqual = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** Returns a frozen track of which an edit changes parts that are frozen; null if there is none. */
-export function changedFrozenTrack(before: Project, after: Project): Track | null {
+/**
+ * An edit that changes frozen parts of a track. `deletedSource` is the track whose deletion removes
+ * a side-chain of the frozen track; null if the edit changes the frozen track itself.
+ */
+export type FrozenPartsChange = { frozenTrack: Track; deletedSource: Track | null };
+
+/** Returns the first frozen track of which an edit changes frozen parts; null if there is none. */
+export function frozenPartsChange(before: Project, after: Project): FrozenPartsChange | null {
   if (before === after) return null;
   const isChanged = (track: Track): boolean => {
     const edited = after.tracks.find(({ id }) => id === track.id);
     return edited !== undefined && edited !== track && edited.frozen === track.frozen && !haveSameFrozenParts(track, edited);
   };
-  return before.tracks.find((track) => track.frozen && isChanged(track)) ?? null;
+  const frozenTrack = before.tracks.find((track) => track.frozen && isChanged(track));
+  if (!frozenTrack) return null;
+  const remainingIds = new Set(after.tracks.map(({ id }) => id));
+  const sourceIds = new Set((frozenTrack.effects ?? []).map(sideChainOf));
+  const deletedSource = before.tracks.find(({ id }) => sourceIds.has(id) && !remainingIds.has(id)) ?? null;
+  return { frozenTrack, deletedSource };
+}
+
+/** Returns why an edit of frozen parts is refused, and how the user can make it. */
+export function describeFrozenPartsChange({ frozenTrack: { name }, deletedSource }: FrozenPartsChange): string {
+  if (!deletedSource) return `${name} is frozen. Unfreeze it to edit its clips, instrument and effects.`;
+  return `${deletedSource.name} feeds a side-chain of ${name}, which is frozen. Unfreeze ${name} to delete ${deletedSource.name}.`;
+}
+
+/**
+ * Whether a track sounds the same in two projects before its fader, so that a recording of the
+ * first project fits the second. Side-chains are part of the sound: tracks that feed them are
+ * compared up to their faders, and tracks that feed buses and groups among these are compared
+ * completely. May return false for an edit that is inaudible.
+ */
+export function soundsTheSame(id: string, a: Project, b: Project): boolean {
+  return areEqual(soundInputs(a, id), soundInputs(b, id));
+}
+
+const SONG_FIELDS_IN_SOUND = ['sample_rate_hz', 'tempo_map', 'time_signatures', 'settings'] as const;
+
+/** Returns all values that determine how a track sounds before its fader, unless it is frozen. */
+function soundInputs(project: Project, trackId: string): unknown[] {
+  const tracks = new Map(project.tracks.map((track) => [track.id, track]));
+  const inputs: unknown[] = SONG_FIELDS_IN_SOUND.map((field) => project[field]);
+  // The ids are in the order in which they were added. The loop also visits those that it adds.
+  const visitedIds = new Set([trackId]);
+  for (const id of visitedIds) {
+    const track = tracks.get(id);
+    if (!track) continue;
+    const { kind, items, effects = [], synth_engine: engine, bypass } = track;
+    inputs.push(id, kind, items, effects, engine, bypass, lockedLanes(track));
+    if (id !== trackId) inputs.push(track.frozen);
+    for (const effect of effects) {
+      const sourceId = sideChainOf(effect);
+      if (sourceId !== null) visitedIds.add(sourceId);
+    }
+    if (kind !== 'bus' && kind !== 'group') continue;
+    for (const feeding of project.tracks) {
+      if (feeding.output !== id && !feeding.sends?.some((send) => send.to === id)) continue;
+      const { name: _name, color: _color, ...audible } = feeding;
+      inputs.push(audible);
+      visitedIds.add(feeding.id);
+    }
+  }
+  return inputs;
 }
 
 /** Whether the tempo of the song has changed since a track was frozen. */

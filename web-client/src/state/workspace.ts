@@ -2,6 +2,7 @@
 import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
+import { describeFrozenPartsChange } from '../project/freezing';
 import { isPluginEngine } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
@@ -46,9 +47,9 @@ export function createWorkspace(): Workspace {
   const notices = new Notices();
   const view = new View();
   const { preferences } = view;
-  const song = new Song((track) =>
-    notices.show('info', `${track.name} is frozen. Unfreeze it to edit its clips, instrument and effects.`, [
-      { label: 'Unfreeze', action: () => freezing.unfreeze(track) },
+  const song = new Song((change) =>
+    notices.show('info', describeFrozenPartsChange(change), [
+      { label: `Unfreeze${change.deletedSource ? ` ${change.frozenTrack.name}` : ''}`, action: () => freezing.unfreeze(change.frozenTrack) },
     ]),
   );
 

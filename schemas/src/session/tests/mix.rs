@@ -350,7 +350,11 @@ fn a_frozen_track_plays_its_recording_instead_of_its_items_and_effects() {
         ("/tracks/0/automation/4".to_owned(), "the automation target \"send/c\" does not exist".to_owned());
     assert_eq!(left_out, std::slice::from_ref(&unknown_send));
     document["tracks"][0]["frozen"]["server_file_id"] = json!("gone");
+    // Without the file, its sample rate is that of the field, or else that of the song.
+    assert_eq!(compiled(document.clone()).0.length_frames, 36_000);
+    document["tracks"][0]["frozen"]["sample_rate_hz"] = json!(24_000);
     let (session, left_out) = compiled(document);
+    assert_eq!(session.length_frames, 72_000);
     assert!(session.tracks[0].clips.is_empty());
     let missing = ("/tracks/0/frozen".to_owned(), "the audio file \"gone\" is missing".to_owned());
     assert_eq!(left_out, [unknown_send, missing]);

@@ -311,7 +311,7 @@ async fn a_frozen_track_plays_its_recording_and_keeps_the_original() {
         assert_eq!(
             frozen["frozen"],
             json!({ "server_file_id": frozen["file"]["id"], "length_frames": length_frames,
-                "tempo_map": [{ "tick": 0, "bpm": 120.0 }] })
+                "sample_rate_hz": 48_000, "tempo_map": [{ "tick": 0, "bpm": 120.0 }] })
         );
         if id == "drums" {
             first_recording = file(&studio, &frozen["file"]).await;

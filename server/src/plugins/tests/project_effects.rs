@@ -22,25 +22,25 @@ const LSP_LOUDNESS: &str = "/usr/lib/vst/lsp-plugins/loud-comp-stereo.so";
 const LSP_SIDE_CHAIN: &str = "/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so";
 const ZAM_COMP: &str = "/usr/lib/vst/ZamCompX2-vst.so";
 
-fn effect(id: &str, plugin_id: &str) -> Value {
+pub(super) fn effect(id: &str, plugin_id: &str) -> Value {
     json!({"id": id, "type": "vst2", "plugin_id": plugin_id})
 }
 
 /// Returns a quiet track of Nekobi with these effects.
-fn quiet_track(id: &str, nekobi: &str, effects: &[Value]) -> Value {
+pub(super) fn quiet_track(id: &str, nekobi: &str, effects: &[Value]) -> Value {
     let mut track = plugin_track(id, nekobi);
     track["volume_db"] = (-12).into();
     track["effects"] = effects.into();
     track
 }
 
-async fn sounds(service: &PluginService, song: &Value) -> Vec<Value> {
+pub(super) async fn sounds(service: &PluginService, song: &Value) -> Vec<Value> {
     let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
     answer["sounds"].as_array().expect("a list").clone()
 }
 
 /// Returns the ids of the sounds, which must all be ready.
-fn sound_ids(sounds: &[Value]) -> Vec<&str> {
+pub(super) fn sound_ids(sounds: &[Value]) -> Vec<&str> {
     sounds.iter().map(|sound| sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}"))).collect()
 }
 
@@ -205,7 +205,7 @@ async fn a_missing_effect_passes_its_input_and_sounds_again_when_it_is_back() {
     let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
     let (wet, _) = mix(&service, &song).await;
     assert!(difference(&dry, &wet) > 0.001);
-    let module = service.path(Path::new(ZAM_DELAY).file_name().expect("a name").to_str().expect("text"));
+    let module = link_of(&service, ZAM_DELAY);
     fs::remove_file(&module).expect("removes the link");
     post(&service, "/plugins/scan", &json!({}), 200).await;
     let (without, left_out) = mix(&service, &song).await;
@@ -218,6 +218,45 @@ async fn a_missing_effect_passes_its_input_and_sounds_again_when_it_is_back() {
     let (again, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
     assert!(difference(&wet, &again) == 0.0);
+}
+
+/// Returns the path of a link that [`service_with`] has made.
+fn link_of(service: &PluginService, module: &str) -> std::path::PathBuf {
+    service.path(Path::new(module).file_name().expect("a name").to_str().expect("text"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_instrument_keeps_its_state_and_sounds_the_same_when_it_is_back() {
+    let (service, ids) = service_with(&[NEKOBI]).await;
+    let saved =
+        json!({"plugin_id": ids[0], "params": {"Cutoff": 0.9, "VCF Resonance": 0.8}, "with_state": true});
+    let state = post(&service, "/plugins/parameters", &saved, 200).await["state"].clone();
+    let (plain, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let mut song = project(&[quiet_track("bass", &ids[0], &[])]);
+    song["tracks"][0]["synth_engine"]["state"] = state;
+    post(&service, "/projects", &song, 201).await;
+    let (before, _) = mix(&service, &song).await;
+    assert!(difference(&plain, &before) > 0.01, "the state changes the sound");
+
+    let module = link_of(&service, NEKOBI);
+    fs::remove_file(&module).expect("removes the link");
+    service.scan().await;
+    let by_id = json!({"project_id": "p", "bit_depth": "float32", "tail_secs": 1});
+    let silent = post(&service, "/plugins/render", &by_id, 200).await;
+    assert_eq!(silent["receipt"]["left_out"][0]["pointer"], "/tracks/0/synth_engine");
+    assert_eq!(peak(&samples(&service, &silent["audio_url"]).await), 0.0);
+
+    std::os::unix::fs::symlink(NEKOBI, &module).expect("makes the link again");
+    service.scan().await;
+    // The plugin renders again instead of playing its stored sound.
+    let stored = service.app.state.blobs.root().join("plugin-sounds");
+    for file in fs::read_dir(stored).expect("stored sounds").flatten() {
+        fs::remove_file(file.path()).expect("removes");
+    }
+    let again = post(&service, "/plugins/render", &by_id, 200).await;
+    assert_eq!(again["receipt"]["left_out"], json!([]));
+    assert!(samples(&service, &again["audio_url"]).await == before);
+    assert_eq!(stored_sounds(&service), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

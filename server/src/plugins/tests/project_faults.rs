@@ -158,6 +158,70 @@ async fn samples_that_are_not_numbers_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_crash_during_a_song_names_the_plugin_and_delays_no_other_request() {
+    let service = PluginService::start().await;
+    service.install("instrument", "vst3/synth.vst3");
+    service.install("vst2_misbehaving", "effects/faults.so");
+    service.scan().await;
+    let effects = service.get("/effects").await.expect(200);
+    let effects = effects["vst_effects"].as_array().expect("a list");
+    let faulty = effects.iter().find(|effect| effect["name"] == "Crashes").expect("the plugin");
+    let mut song = metered_song();
+    song["tracks"][0]["effects"] = json!([{"id": "c", "type": "vst2", "plugin_id": faulty["plugin_id"]}]);
+    let request = json!({"project": song});
+    let render = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send();
+    let mut render = std::pin::pin!(render);
+    let mut answered_count = 0;
+    let crashed = loop {
+        let other = service.app.local(Method::GET, "/api/v1/projects").send();
+        tokio::select! {
+            crashed = &mut render => break crashed,
+            answer = other => drop(answer.expect(200)),
+        }
+        answered_count += 1;
+    };
+    let detail = crashed.problem(502, "plugin_crashed");
+    let name = format!("Plugin \"Crashes\" ({}): ", faulty["plugin_id"].as_str().expect("an id"));
+    assert!(detail.contains(&name) && detail.contains("SIGSEGV"), "{detail}");
+    assert!(answered_count > 0);
+    // The page gets the sounds of the other plugins, and the reason of this one.
+    let instrument = outcome(&service, &song, None).await;
+    let crashed = outcome(&service, &song, Some("c")).await;
+    assert_eq!((&instrument["state"], &crashed["state"]), (&json!("ready"), &json!("failed")));
+    assert!(crashed["reason"].as_str().is_some_and(|reason| reason.contains("SIGSEGV")), "{crashed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn songs_with_plugins_open_and_export_without_a_helper() {
+    let service = service().await;
+    let song = metered_song();
+    let by_helper = mix(&service, &song).await;
+    assert_eq!(by_helper.1, json!([]));
+    post(&service, "/projects", &song, 201).await;
+
+    let bridge = service.path("no-helper").to_string_lossy().into_owned();
+    let without = service.app.start_second_server_with(&[("SF_BRIDGE", &bridge)]).await;
+    let stored = without.local(Method::GET, "/api/v1/projects/p").send().await.expect(200);
+    assert_eq!(stored, song);
+    let request = json!({"project_id": "p", "bit_depth": "float32", "tail_secs": 1});
+    let call =
+        |path: &str, body: &Value| without.local(Method::POST, &format!("/api/v1/plugins{path}")).json(body);
+    let render = call("/render", &request).send().await.expect(200);
+    let left_out = render["receipt"]["left_out"].as_array().expect("a list");
+    let pointers: Vec<&Value> = left_out.iter().map(|part| &part["pointer"]).collect();
+    assert_eq!(pointers, ["/tracks/0/synth_engine", "/tracks/0/effects/0"]);
+    for part in left_out {
+        let reason = part["reason"].as_str().expect("a reason");
+        assert!(reason.contains("the plugin helper") && reason.contains("(SF_BRIDGE)"), "{reason}");
+    }
+    let outcomes = call("/sounds", &json!({"project_id": "p"})).send().await.expect(200)["sounds"].clone();
+    assert_eq!((&outcomes[0]["state"], &outcomes[1]["state"]), (&json!("missing"), &json!("missing")));
+    let notes = json!({"plugin_id": SYNTH, "notes": [note(0.0, 480.0)]});
+    let refused = without.local(Method::POST, PATH).json(&notes).send().await;
+    refused.problem(501, "plugin_host_unavailable");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn effects_with_false_buses_process_or_are_refused() {
     let service = service().await;
     service.install("bus_lies", "lies.vst3");

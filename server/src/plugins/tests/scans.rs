@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
 use super::vst::{PluginService, helper};
@@ -38,6 +40,24 @@ async fn parallel_scans_have_results_in_a_stable_order() {
     assert_eq!(paths(&service, &scan["ignored"]), names[1..]);
     let effects = service.get("/effects").await.expect(200);
     assert_eq!(paths(&service, &effects["vst_effects"]), names[..1]);
+}
+
+/// Each module waits for all others, so a scan of fewer at a time would exceed the time limit.
+#[tokio::test]
+async fn several_modules_are_scanned_at_the_same_time() {
+    let service = PluginService::with(&[("SF_PLUGIN_SCANS_MAX", "3")]).await;
+    let pipes = service.path("pipes");
+    fs::create_dir(&pipes).expect("makes");
+    for name in ["meeting-1", "start-1", "meeting-2", "start-2"] {
+        mkfifo(&pipes.join(name), Mode::S_IRWXU).expect("makes a pipe");
+    }
+    for number in 0..3 {
+        service.install("meeting", &format!("meeting-{number}.vst3"));
+    }
+    let scan = service.scan().await;
+    assert_eq!(scan["unclassified"], json!([]));
+    assert_eq!(paths(&service, &scan["ignored"]), ["meeting-1.vst3", "meeting-2.vst3"], "the same plugin");
+    assert_eq!(scan["effects"], 1);
 }
 
 #[tokio::test]

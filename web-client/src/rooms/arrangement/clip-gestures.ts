@@ -132,8 +132,8 @@ export class ClipGestures {
       this.#song.edit('Copy clip', () => withCopy(base, drag, startTick, targetId), gesture);
       return;
     }
-    this.#song.edit('Move clip', () => moveItem(base, drag.id, startTick, targetId), gesture);
-    this.#song.selection.trackId = targetId;
+    const isDone = this.#song.edit('Move clip', () => moveItem(base, drag.id, startTick, targetId), gesture);
+    if (isDone) this.#song.selection.trackId = targetId;
   }
 
   release(): void {
@@ -150,8 +150,7 @@ export class ClipGestures {
     const tick = this.#view.tick(point.x);
     const barTicks = ticksPerBarAt(project.time_signatures, tick);
     const added = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, barTicks, 'down'), barTicks);
-    this.#song.edit('Add clip', () => added.project);
-    this.#song.selection.selectItem(track.id, added.itemId);
+    if (this.#song.edit('Add clip', () => added.project)) this.#song.selection.selectItem(track.id, added.itemId);
   }
 
   #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {

@@ -94,7 +94,7 @@ export class LaneGestures {
       curve: target.isStepped ? 'step' : 'linear',
     };
     const added = insertPoint(drag.base, point);
-    this.#commands.setPoints('Add point', channelId, target.target, added.points, gesture);
+    if (!this.#commands.setPoints('Add point', channelId, target.target, added.points, gesture)) return;
     this.#commands.select({ channelId, target: target.target, index: added.index });
     this.#drag = { kind: 'move', index: added.index, ...drag, base: added.points };
     this.#justAdded = true;
@@ -128,8 +128,8 @@ export class LaneGestures {
     const { channelId, target } = this.#lane();
     const hit = this.pointAt(pointer);
     if (hit === null || this.#justAdded) return;
-    this.#commands.setPoints('Delete point', channelId, target.target, this.#points().toSpliced(hit, 1));
-    this.#commands.select(null);
+    const isDone = this.#commands.setPoints('Delete point', channelId, target.target, this.#points().toSpliced(hit, 1));
+    if (isDone) this.#commands.select(null);
   }
 
   #points(): readonly AutomationPoint[] {

@@ -135,7 +135,7 @@ export class RollGestures {
     if (!drag || drag.kind === 'marquee') return;
     if (drag.hasMoved && preview) {
       const label = drag.kind === 'resize' ? 'Resize notes' : 'Move notes';
-      this.#commit(item, label, preview, drag.gesture);
+      if (!this.#commit(item, label, preview, drag.gesture)) return;
       const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
       const lastNote = index === undefined ? undefined : preview.notes[index];
       if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
@@ -171,9 +171,9 @@ export class RollGestures {
     const selectedIndices = nearest.filter((index) => this.#song.selection.notes.has(index));
     const targets = new Set(selectedIndices.length > 0 ? selectedIndices : nearest);
     const { notes } = setVelocity(item.notes, targets, velocity);
-    this.#roll.velocity = velocity;
     this.#song.selection.focus = 'notes';
-    this.#song.edit('Change velocity', (project) => setItemNotes(project, item.id, notes), gesture);
+    const isDone = this.#song.edit('Change velocity', (project) => setItemNotes(project, item.id, notes), gesture);
+    if (isDone) this.#roll.velocity = velocity;
   }
 
   #draw(item: MidiItem, point: RollPoint): void {
@@ -191,7 +191,7 @@ export class RollGestures {
     const edit = addNotes(item.notes, [note]);
     this.#drawnCount += 1;
     const gesture = `draw ${this.#drawnCount}`;
-    this.#commit(item, 'Draw note', edit, gesture);
+    if (!this.#commit(item, 'Draw note', edit, gesture)) return;
     this.#playNote(note.pitch, note.velocity);
     this.#drag = { kind: 'resize', start: point, anchor: note, base: edit, hasMoved: false, shouldRemove: false, gesture };
   }
@@ -222,9 +222,11 @@ export class RollGestures {
     return snapTick(this.#song.project.time_signatures, tick, this.#stepTicks());
   }
 
-  #commit(item: MidiItem, label: string, edit: NotesEdit, gesture: string | null = null): void {
-    this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes), gesture);
-    this.#song.selection.notes = edit.selection;
+  /** Changes the notes and the selection. Returns false if the edit is refused. */
+  #commit(item: MidiItem, label: string, edit: NotesEdit, gesture: string | null = null): boolean {
+    const isDone = this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes), gesture);
+    if (isDone) this.#song.selection.notes = edit.selection;
+    return isDone;
   }
 
   #playNote(key: number, velocity: number): void {

@@ -56,8 +56,7 @@ export class AudioClipCommands {
       this.#notices.show('info', 'To split an audio clip, select it and put the playhead inside it; loops cannot be split.');
       return;
     }
-    this.#song.edit('Split clip', () => split.project);
-    selection.selectItem(selection.trackId ?? '', split.itemId);
+    if (this.#song.edit('Split clip', () => split.project)) selection.selectItem(selection.trackId ?? '', split.itemId);
   }
 
   #addClip(file: AudioFile, fileName: string, { trackId, tick }: DropTarget): void {
@@ -70,8 +69,7 @@ export class AudioClipCommands {
       return { project: addItem(target.project, target.trackId, item), trackId: target.trackId };
     };
     const added = addToProject(song.project);
-    song.edit(`Add ${fileName}`, () => added.project);
-    song.selection.selectItem(added.trackId, item.id);
+    if (song.edit(`Add ${fileName}`, () => added.project)) song.selection.selectItem(added.trackId, item.id);
     if (file.warnings.length > 0) this.#notices.show('info', `${fileName}: ${file.warnings.join(' ')}`);
   }
 }

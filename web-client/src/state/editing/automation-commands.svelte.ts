@@ -56,17 +56,17 @@ export class AutomationCommands {
 
   addLane(channelId: string, automationTarget: AutomationTarget): void {
     const { target, current } = automationTarget;
-    this.#song.edit(`Automate ${inSentence(automationTarget)}`, (project) => addLane(project, channelId, target, current));
-    this.select({ channelId, target, index: 0 });
+    const isDone = this.#song.edit(`Automate ${inSentence(automationTarget)}`, (project) => addLane(project, channelId, target, current));
+    if (isDone) this.select({ channelId, target, index: 0 });
   }
 
   removeLane(channelId: string, target: string): void {
-    this.#song.edit('Remove automation', (project) => removeLane(project, channelId, target));
-    this.#selected = null;
+    if (this.#song.edit('Remove automation', (project) => removeLane(project, channelId, target))) this.#selected = null;
   }
 
-  setPoints(label: string, channelId: string, target: string, points: AutomationPoint[], gesture: string | null = null): void {
-    this.#song.edit(label, (project) => setPoints(project, channelId, target, points), gesture);
+  /** Replaces the points of a lane. Returns false if the edit is refused. */
+  setPoints(label: string, channelId: string, target: string, points: AutomationPoint[], gesture: string | null = null): boolean {
+    return this.#song.edit(label, (project) => setPoints(project, channelId, target, points), gesture);
   }
 
   /** Adds a point at the playhead. Its value is that of the curve at the playhead. */
@@ -75,8 +75,7 @@ export class AutomationCommands {
     const tick = Math.round(this.#player.positionTick());
     const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
     const added = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
-    this.setPoints('Add point', channelId, target, added.points);
-    this.select({ channelId, target, index: added.index });
+    if (this.setPoints('Add point', channelId, target, added.points)) this.select({ channelId, target, index: added.index });
   }
 
   setValue({ channelId, target, index }: PointRef, value: number, gesture: string | null = null): void {
@@ -95,8 +94,8 @@ export class AutomationCommands {
     if (!selected) return;
     const points = this.pointsOf(selected.channelId, selected.target);
     if (!points[selected.index]) return;
-    this.setPoints('Delete point', selected.channelId, selected.target, points.toSpliced(selected.index, 1));
-    this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
+    const isDone = this.setPoints('Delete point', selected.channelId, selected.target, points.toSpliced(selected.index, 1));
+    if (isDone) this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
   }
 
   /** Moves the selected point by grid steps in time and by value steps of its target. */

@@ -19,8 +19,8 @@ export class EffectCommands {
   /** Appends a new effect and shows it in the editor. */
   add(channelId: string, effect: Effect): void {
     const added = addEffect(this.#song.project, channelId, effect);
-    this.#song.edit(`Add ${this.#catalog.nameOf(effect)}`, () => added.project);
-    this.show(channelId, added.effectId);
+    const isDone = this.#song.edit(`Add ${this.#catalog.nameOf(effect)}`, () => added.project);
+    if (isDone) this.show(channelId, added.effectId);
   }
 
   /** Shows an effect in the editor. */
@@ -40,7 +40,8 @@ export class EffectCommands {
   remove(channelId: string, effect: Effect): void {
     const song = this.#song;
     const index = effectsOf(song.project, channelId).findIndex((candidate) => candidate.id === effect.id);
-    song.edit(`Remove ${this.#catalog.nameOf(effect)}`, (project) => removeEffect(project, channelId, effect.id));
+    const isDone = song.edit(`Remove ${this.#catalog.nameOf(effect)}`, (project) => removeEffect(project, channelId, effect.id));
+    if (!isDone) return;
     const remaining = effectsOf(song.project, channelId);
     song.selection.effectId = remaining[Math.min(index, remaining.length - 1)]?.id ?? null;
   }
@@ -49,8 +50,8 @@ export class EffectCommands {
     const song = this.#song;
     const copy = duplicateEffect(song.project, channelId, effect.id);
     if (!copy) return;
-    song.edit(`Duplicate ${this.#catalog.nameOf(effect)}`, () => copy.project);
-    this.select(copy.effectId);
+    const isDone = song.edit(`Duplicate ${this.#catalog.nameOf(effect)}`, () => copy.project);
+    if (isDone) this.select(copy.effectId);
   }
 
   /** Moves an effect within its chain; `index` is its index after the move. */

@@ -5,7 +5,7 @@ import { reasonOf, type Api } from '../../api/client';
 import { cancelTask, startFreeze } from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
 import type { Frozen } from '../../api/types';
-import { canFreeze, freezeTrack, haveSameFrozenParts, isFrozenAtOtherTempo, unfreezeTrack } from '../../project/freezing';
+import { canFreeze, freezeTrack, isFrozenAtOtherTempo, soundsTheSame, unfreezeTrack } from '../../project/freezing';
 import type { Project, Track } from '../../project/model';
 import type { AudioFiles } from '../library/audio-files.svelte';
 import type { Notices } from '../notices.svelte';
@@ -28,7 +28,7 @@ export class Freezing {
   readonly #song: Song;
   readonly #audioFiles: AudioFiles;
   readonly #notices: Notices;
-  /** The tracks of the open song that the service renders, by their ids. */
+  /** The tracks that the service renders, by the keys of `keyOf`. */
   readonly #renderings = new SvelteMap<string, Rendering>();
 
   constructor(api: Api, song: Song, audioFiles: AudioFiles, notices: Notices) {
@@ -40,7 +40,7 @@ export class Freezing {
 
   /** Returns the state of a track; null if the track is neither frozen nor being frozen. */
   stateOf({ id, frozen }: Track): FreezeState | null {
-    const rendering = this.#renderings.get(id);
+    const rendering = this.#renderings.get(this.#keyOf(id));
     if (rendering) return { kind: 'rendering', fraction: rendering.fraction };
     if (!frozen) return null;
     const reason = this.#audioFiles.problemsById.get(frozen.server_file_id);
@@ -51,26 +51,28 @@ export class Freezing {
   /** Freezes a track as soon as the service has rendered it. */
   async freeze(track: Track): Promise<void> {
     const { id, name } = track;
-    if (!canFreeze(track) || this.#renderings.has(id)) return;
-    const { generation, project } = this.#song;
-    this.#renderings.set(id, { fraction: 0, taskId: null });
+    const key = this.#keyOf(id);
+    if (!canFreeze(track) || this.#renderings.has(key)) return;
+    const { project } = this.#song;
+    this.#renderings.set(key, { fraction: 0, taskId: null });
     try {
       const taskId = await startFreeze(this.#api, project, id);
-      this.#update(id, { taskId });
-      const task = await followTask<Frozen>(this.#api, taskId, ({ progress }) => this.#update(id, { fraction: progress }));
+      this.#update(key, { taskId });
+      const task = await followTask<Frozen>(this.#api, taskId, ({ progress }) => this.#update(key, { fraction: progress }));
       if (task.state === 'cancelled') return;
       if (task.state !== 'succeeded' || !task.result) throw new Error(task.error?.detail ?? 'the service stopped the task; try again');
-      if (generation === this.#song.generation) this.#complete(project, track, task.result);
+      if (key !== this.#keyOf(id)) throw new Error(`the song ${project.name} was closed in the meantime; open it and freeze the track again.`);
+      this.#complete(project, track, task.result);
     } catch (error) {
       this.#notices.show('error', `${name} cannot be frozen: ${reasonOf(error)}`);
     } finally {
-      this.#renderings.delete(id);
+      this.#renderings.delete(key);
     }
   }
 
   /** Stops the rendering of a track, which then stays as it is. */
   async cancel({ id, name }: Track): Promise<void> {
-    const taskId = this.#renderings.get(id)?.taskId;
+    const taskId = this.#renderings.get(this.#keyOf(id))?.taskId;
     if (!taskId) return;
     try {
       await cancelTask(this.#api, taskId);
@@ -85,20 +87,25 @@ export class Freezing {
 
   #complete(project: Project, { id, name }: Track, { frozen, left_out: leftOut, warnings }: Frozen): void {
     const before = project.tracks.find((track) => track.id === id);
-    const now = this.#song.project.tracks.find((track) => track.id === id);
-    if (!now || !before) return;
+    const isDeleted = !this.#song.project.tracks.some((track) => track.id === id);
+    if (isDeleted || !before) return;
     const pointer = `/tracks/${project.tracks.indexOf(before)}/`;
     const missing = leftOut.find((part) => part.pointer.startsWith(pointer));
     if (missing) throw new Error(missing.reason);
-    if (!haveSameFrozenParts(before, now) || project.tempo_map !== this.#song.project.tempo_map) {
-      throw new Error('it was edited in the meantime; freeze it again.');
+    if (!soundsTheSame(id, project, this.#song.project)) {
+      throw new Error('the track, its side-chain or the settings of the song were edited in the meantime; freeze it again.');
     }
     this.#song.edit(`Freeze ${name}`, (current) => freezeTrack(current, id, frozen));
     if (warnings.length > 0) this.#notices.show('info', `${name} is frozen. ${warnings.join(' ')}`);
   }
 
-  #update(id: string, change: Partial<Rendering>): void {
-    const rendering = this.#renderings.get(id);
-    if (rendering) this.#renderings.set(id, { ...rendering, ...change });
+  #update(key: string, change: Partial<Rendering>): void {
+    const rendering = this.#renderings.get(key);
+    if (rendering) this.#renderings.set(key, { ...rendering, ...change });
+  }
+
+  /** Returns the key of a track of the open song. Tracks of other songs can have the same id. */
+  #keyOf(id: string): string {
+    return `${this.#song.generation} ${id}`;
   }
 }

@@ -40,8 +40,7 @@ export class SelectionCommands {
     const itemInTrack = findItem(song.project, selection.itemId);
     const copy = itemInTrack && duplicateItem(song.project, itemId(itemInTrack.item), itemEndTick(this.#timeline.songTime, itemInTrack.item));
     if (!copy) return;
-    song.edit('Duplicate clip', () => copy.project);
-    selection.selectItem(selection.trackId ?? '', copy.itemId);
+    if (song.edit('Duplicate clip', () => copy.project)) selection.selectItem(selection.trackId ?? '', copy.itemId);
   }
 
   remove(): void {
@@ -52,8 +51,7 @@ export class SelectionCommands {
     if (this.#editNotes('Delete notes', removeNotes)) return;
     if (selection.focus !== 'tracks' || selection.itemId === null) return;
     const id = selection.itemId;
-    song.edit('Delete clip', (project) => removeItem(project, id));
-    selection.itemId = null;
+    if (song.edit('Delete clip', (project) => removeItem(project, id))) selection.itemId = null;
   }
 
   /**
@@ -92,7 +90,7 @@ export class SelectionCommands {
     selection.notes = new Set(selection.midiClip.item.notes.keys());
   }
 
-  /** Edits the selected notes. Returns false if no notes are selected. */
+  /** Edits the selected notes, unless they are frozen. Returns false if no notes are selected. */
   #editNotes(
     label: string,
     change: (notes: readonly Note[], selectedIndices: ReadonlySet<number>) => NotesEdit,
@@ -102,8 +100,7 @@ export class SelectionCommands {
     const clip = selection.midiClip;
     if (selection.focus !== 'notes' || selection.notes.size === 0 || !clip) return false;
     const edit = change(clip.item.notes, selection.notes);
-    song.edit(label, (project) => setItemNotes(project, clip.item.id, edit.notes));
-    selection.notes = edit.selection;
+    if (song.edit(label, (project) => setItemNotes(project, clip.item.id, edit.notes))) selection.notes = edit.selection;
     return true;
   }
 }

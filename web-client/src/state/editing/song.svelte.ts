@@ -1,7 +1,7 @@
 /** The open song, its history of edits and its selection. */
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
-import { changedFrozenTrack } from '../../project/freezing';
-import type { Project, Track } from '../../project/model';
+import { frozenPartsChange, type FrozenPartsChange } from '../../project/freezing';
+import type { Project } from '../../project/model';
 import { emptyProject } from '../../project/normalise';
 import { Selection } from './selection.svelte';
 
@@ -23,11 +23,11 @@ export class Song {
   readonly undoLabel: string | null = $derived(this.#history.past.at(-1)?.label ?? null);
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
-  readonly #onFrozen: (track: Track) => void;
+  readonly #onRefused: (change: FrozenPartsChange) => void;
 
-  /** `onFrozen` is called when an edit is refused because it changes parts of a frozen track. */
-  constructor(onFrozen: (track: Track) => void = () => undefined) {
-    this.#onFrozen = onFrozen;
+  /** `onRefused` is called when an edit is refused because it changes parts of a frozen track. */
+  constructor(onRefused: (change: FrozenPartsChange) => void = () => undefined) {
+    this.#onRefused = onRefused;
   }
 
   /** Replaces the open song. The history of the new song is empty. */
@@ -48,13 +48,14 @@ export class Song {
 
   /**
    * Makes an edit that can be undone. Edits with the same `gesture` are undone together. An edit
-   * that changes the frozen parts of a track is refused.
+   * that changes the frozen parts of a track is refused; then the method returns false.
    */
-  edit(label: string, change: (project: Project) => Project, gesture: string | null = null): void {
+  edit(label: string, change: (project: Project) => Project, gesture: string | null = null): boolean {
     const edited = change(this.project);
-    const frozenTrack = changedFrozenTrack(this.project, edited);
-    if (frozenTrack) this.#onFrozen(frozenTrack);
+    const refusedChange = frozenPartsChange(this.project, edited);
+    if (refusedChange) this.#onRefused(refusedChange);
     else this.#push(label, edited, gesture);
+    return !refusedChange;
   }
 
   #push(label: string, project: Project, gesture: string | null): void {

@@ -81,7 +81,7 @@ export class TrackCommands {
     }
     if (choice.kind === 'plugin' && this.#instruments.keyOf(track.synth_engine) === keyOfChoice(choice)) return;
     const change = setInstrument(song.project, track.id, engine);
-    song.edit(`Choose ${name}`, () => change.project);
+    if (!song.edit(`Choose ${name}`, () => change.project)) return;
     const laterChanges = change.laterProgramChangeCount;
     const removedLanes = change.removedLaneCount;
     if (change.removedControlCount === 0 && laterChanges === 0 && removedLanes === 0) return;
