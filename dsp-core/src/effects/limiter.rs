@@ -74,11 +74,11 @@ struct Limiter {
 }
 
 impl Limiter {
-    /// Returns the size of both delays, of the look-ahead gains in double precision and of the
-    /// effect itself in bytes.
+    /// Returns the size of both delays, of the required gains, of the look-ahead gains in double
+    /// precision and of the effect itself in bytes.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let lookahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
-        values_bytes(8 * (lookahead_frames + PEAK_LATENCY_FRAMES + 3 * MARGIN_FRAMES))
+        values_bytes(5 * (lookahead_frames + PEAK_LATENCY_FRAMES + 3 * MARGIN_FRAMES))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }
 
