@@ -188,7 +188,7 @@ impl EffectRack {
                 }
                 None => {
                     let mut recording = Recording::new(index, slot, self.sample_rate_hz);
-                    recording.join(self.clock);
+                    recording.move_to_input_frame(self.clock);
                     recording
                 }
             };
