@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { describePointer } from '../src/project/describe-pointer';
 
-const project = normaliseProject({
+const project = normalizeProject({
   schema_version: 1,
   project_id: 'p',
   tracks: [

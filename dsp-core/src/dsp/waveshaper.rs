@@ -168,7 +168,7 @@ impl Shaper {
         self.is_started = false;
     }
 
-    /// Initialises the state for silent input, for which `x + bias` is the bias.
+    /// Initializes the state for silent input, for which `x + bias` is the bias.
     fn start_silent(&mut self, curve: &Curve) {
         let u = curve.bias / curve.reach;
         let (integral, weighted) = integrals(&Terms::new(curve), u, u);

@@ -35,7 +35,7 @@ const SWITCH_SECS: f64 = 0.03;
 /// The shortest delay is 10 frames.
 /// The modulation phases of the voices are spaced equally over a period. `spread` pans the voices
 /// to positions `p` from -1 to 1, with gains of `min(1, 1 - p)` and `min(1, 1 + p)`. The gains are
-/// normalised: each channel has the power of the input.
+/// normalized: each channel has the power of the input.
 pub(super) static CHORUS: EffectKind = EffectKind {
     id: "chorus",
     name: "Chorus",

@@ -75,7 +75,7 @@ pub struct EffectConfig<'a> {
     pub impulse: Option<[&'a [f32]; 2]>,
 }
 
-/// A position in the music and the tempo there, for effects that synchronise to the tempo.
+/// A position in the music and the tempo there, for effects that synchronize to the tempo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MusicalTime {
     /// Tempo in quarter notes per minute from this position on.

@@ -437,10 +437,10 @@ fn a_fading_effect_with_a_side_chain_keeps_its_side_chain() {
         let gate = effect_with("gate", &[("threshold_db", -30.0), ("range_db", 60.0), ("ratio", 100.0)]);
         named(id, EffectSettings { side_chain, ..gate })
     };
-    let tracks = |effect| vec![silent("key", vec![]), sounding("a", vec![effect])];
+    let tracks = |effect| vec![silent("source", vec![]), sounding("a", vec![effect])];
     check("replaced by another gate", tracks(gate("1", Some(0))), tracks(gate("2", Some(0))), 0.1);
     check("replaced by a quiet effect", tracks(gate("1", Some(0))), tracks(quiet("2")), 0.1);
-    check("removed with its track", tracks(gate("1", Some(0))), vec![silent("key", vec![])], 0.1);
+    check("removed with its track", tracks(gate("1", Some(0))), vec![silent("source", vec![])], 0.1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Convolution reverb, with an impulse response of the user or of a synthetic room or plate.
 //!
-//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalised to a mean
+//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalized to a mean
 //! energy of 1 over left and right, which keeps the level of white noise. The energy of a synthetic
 //! room varies slightly with its random noise. The wet signal has no latency. Spectra of the
 //! response are computed when they are first needed (`partitions.rs`). If the user's response is

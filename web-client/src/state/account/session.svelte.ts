@@ -40,7 +40,7 @@ export class Session {
   #starts = 0;
 
   constructor() {
-    this.api.onUnauthorised = () => this.#end();
+    this.api.onUnauthorized = () => this.#end();
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
@@ -108,7 +108,7 @@ export class Session {
         this.#enter(user);
         return;
       } catch (error) {
-        // After 401 `onUnauthorised` has removed the token. Other errors do not concern the token.
+        // After 401 `onUnauthorized` has removed the token. Other errors do not concern the token.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       }
     }

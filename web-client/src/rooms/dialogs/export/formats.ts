@@ -6,7 +6,7 @@ import { SAMPLE_RATES_HZ } from '../../../project/model';
 /** The options that a format supports. */
 export type FormatCapabilities = Capabilities['export']['by_format'][number];
 
-/** Returns the name of a format, or its capitalised id before the service has sent the names. */
+/** Returns the name of a format, or its capitalized id before the service has sent the names. */
 export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
   capabilities?.export.by_format.find((capability) => capability.format === format)?.name ?? format.toUpperCase();
 
