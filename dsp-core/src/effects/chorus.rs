@@ -303,7 +303,7 @@ impl Effect for Chorus {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
         let has_feedback = !self.ramps[FEEDBACK_RAMP].is_steady_at(0.0);

@@ -34,9 +34,9 @@ fn clip_track(id: &str, frame: u64) -> Track {
     Track { id: id.to_owned(), clips: vec![clip], ..Track::default() }
 }
 
-/// Returns a song with a recorded effect in a track, in the group that the track feeds and in the
-/// master. Limiters before the effects have a latency. The values of `audio_slots` are those of the
-/// track, the group and the master.
+/// Returns a session with a recorded effect in a track, in the group that the track feeds and in
+/// the master. Limiters before the effects have a latency. The values of `audio_slots` are those of
+/// the track, the group and the master.
 fn song(audio_slots: [Option<u32>; 3]) -> Session {
     let [of_track, of_group, of_master] = audio_slots;
     let limiter = |id: &str| effect(id, "limiter", &[]);
@@ -96,7 +96,7 @@ fn rendered(song: &Session, audio: &[Option<AudioSlot>]) -> Vec<f32> {
     output
 }
 
-/// Returns the song with the recordings of its effects, which multiply by [`GAIN`].
+/// Returns the session with the recordings of its effects, which multiply by [`GAIN`].
 fn recorded_song() -> (Session, Vec<Option<AudioSlot>>) {
     let mut audio = media().audio.to_vec();
     let mut audio_slots = [None; 3];
@@ -279,7 +279,7 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
     }
 }
 
-/// Returns a song in which a recorded effect follows a compressor in the track `lead` and in the
+/// Returns a session in which a recorded effect follows a compressor in the track `lead` and in the
 /// master. The group `source` feeds their side-chains. It is muted, and `source_limiters` and
 /// `lead_limiters` have a latency.
 fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Session {

@@ -36,6 +36,11 @@ export class Session {
   /** Code of the invitation in the address of the page; null if the address contains none. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
+  /** The formats of exported files. The user enters only after the page has read them. */
+  get exportFormats(): Capabilities['export']['by_format'] {
+    if (this.capabilities === null) throw new Error('the page has not read the capabilities of the service');
+    return this.capabilities.export.by_format;
+  }
   /** Number of calls of {@link start}. A newer call ends the retries of older calls. */
   #starts = 0;
 
