@@ -37,7 +37,7 @@ pub enum TempoError {
         tick: u64,
     },
     /// A tempo is outside 1 to 100,000 quarter notes per minute.
-    #[error("the tempo at tick {tick} is {bpm} bpm; it must be 1 to 100000")]
+    #[error("the tempo at tick {tick} is {bpm} BPM; it must be 1 to 100000")]
     OutOfRange {
         /// Tick of the tempo change.
         tick: u64,

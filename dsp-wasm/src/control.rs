@@ -14,16 +14,17 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// Returns a message if the command is unknown, or if the session cannot be played once a bank
-    /// or audio file has been removed.
+    /// Returns a message if the command is unknown or a field of it is invalid, or if the session
+    /// cannot be played once a bank or audio file has been removed.
     #[wasm_bindgen(js_name = carryOut)]
     pub fn carry_out(
         &mut self,
         #[wasm_bindgen(unchecked_param_type = "ControlCommand")] command: JsValue,
     ) -> Result<(), JsError> {
         use ControlCommand as Command;
-        let command: Command = serde_wasm_bindgen::from_value(command)
-            .map_err(|error| JsError::new(&format!("the engine does not have this command: {error}")))?;
+        let command: Command = serde_wasm_bindgen::from_value(command).map_err(|error| {
+            JsError::new(&format!("the command is unknown or a field of it is invalid: {error}"))
+        })?;
         match command {
             Command::Play => {
                 self.mixer.play();

@@ -242,7 +242,8 @@ impl ActiveRequest {
         }
     }
 
-    /// Keeps the request active until its answer has been sent or its client has disconnected.
+    /// Keeps the request active until its answer has been sent or its client has disconnected. An
+    /// answer in memory counts in `held_answers.rs` instead, so its request ends at once.
     pub(crate) fn until_sent(self, response: Response) -> Response {
         // `held_answers.rs` counts the bytes of bodies in memory whose size is known. A wrapped
         // body would lose its size.

@@ -83,7 +83,7 @@ mod tests {
 
     use crate::test_app::{Answer, TestApp};
 
-    const SITE: &str = "https://studio.example";
+    const ORIGIN: &str = "https://studio.example";
     const PATH: &str = "/api/v1/projects";
 
     async fn preflight(app: &TestApp, path: &str, origin: &str) -> Answer {
@@ -95,30 +95,30 @@ mod tests {
     #[tokio::test]
     async fn other_origins_are_refused() {
         let app = TestApp::start().await;
-        let answer = preflight(&app, PATH, SITE).await;
+        let answer = preflight(&app, PATH, ORIGIN).await;
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (405, ""));
         let token = app.admin_token().await;
-        let answer = app.remote(Method::GET, PATH).token(&token).header("origin", SITE).send().await;
+        let answer = app.remote(Method::GET, PATH).token(&token).header("origin", ORIGIN).send().await;
         answer.expect(200);
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
 
     #[tokio::test]
     async fn an_allowed_origin_needs_a_token() {
-        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
-        let answer = preflight(&app, PATH, SITE).await;
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", ORIGIN)]).await;
+        let answer = preflight(&app, PATH, ORIGIN).await;
         assert_eq!(answer.status.as_u16(), 204);
-        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert_eq!(answer.header("access-control-allow-origin"), ORIGIN);
         assert!(answer.header("access-control-allow-methods").contains("PUT"));
         assert_eq!(answer.header("access-control-allow-headers"), "authorization,if-match");
         assert_eq!(answer.header("access-control-allow-credentials"), "");
 
         let token = app.admin_token().await;
         let body = json!({ "name": "From elsewhere", "tracks": [] });
-        let call = app.remote(Method::POST, PATH).token(&token).header("origin", SITE);
+        let call = app.remote(Method::POST, PATH).token(&token).header("origin", ORIGIN);
         let answer = call.json(&body).send().await;
         answer.expect(201);
-        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert_eq!(answer.header("access-control-allow-origin"), ORIGIN);
         let readable = answer.header("access-control-expose-headers");
         for name in ["etag", "x-soundfont-id", "x-soundfont-fallback", "x-soundfont-missing-presets"] {
             assert!(readable.split(", ").any(|listed| listed == name), "{name}: {readable}");
@@ -126,15 +126,15 @@ mod tests {
         let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert!(varies.iter().any(|value| *value == "origin"), "{varies:?}");
         // A local caller on a page of that site is not trusted.
-        let answer = app.local(Method::GET, PATH).header("origin", SITE).send().await;
+        let answer = app.local(Method::GET, PATH).header("origin", ORIGIN).send().await;
         answer.problem(401, "token_missing");
         // Scripts of the site can read refusals too.
-        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert_eq!(answer.header("access-control-allow-origin"), ORIGIN);
     }
 
     #[tokio::test]
     async fn origins_must_match_exactly_and_only_the_api_is_open() {
-        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", ORIGIN)]).await;
         for origin in
             ["https://studio.example.evil", "http://studio.example", "https://Studio.example", "null"]
         {
@@ -142,16 +142,16 @@ mod tests {
             assert_eq!(answer.header("access-control-allow-origin"), "", "{origin}");
             assert!(answer.header("vary").contains("origin"), "{origin}");
         }
-        assert_eq!(preflight(&app, "/index.html", SITE).await.header("access-control-allow-origin"), "");
+        assert_eq!(preflight(&app, "/index.html", ORIGIN).await.header("access-control-allow-origin"), "");
     }
 
     #[tokio::test]
     async fn the_options_request_of_the_upload_protocol_is_answered() {
-        let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
+        let app = TestApp::with(&[("SF_CORS_ORIGINS", ORIGIN)]).await;
         let token = app.admin_token().await;
         let call = app.remote(Method::OPTIONS, "/api/v1/audio/uploads").token(&token);
-        let answer = call.header("origin", SITE).send().await;
+        let answer = call.header("origin", ORIGIN).send().await;
         assert_eq!((answer.status.as_u16(), answer.header("tus-resumable")), (204, "1.0.0"));
-        assert_eq!(answer.header("access-control-allow-origin"), SITE);
+        assert_eq!(answer.header("access-control-allow-origin"), ORIGIN);
     }
 }

@@ -66,10 +66,10 @@ impl ReservedBytes {
         if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "This request needs {more_bytes} bytes of {name}. You already use {} bytes; your total may not exceed \
-                     the free bytes, which are {} of {max_bytes}. Try again in {RETRY_AFTER_SECS} seconds.",
-                    owner_bytes - more_bytes,
-                    max_bytes.saturating_sub(totals.bytes)
+                    "This request needs {more_bytes} bytes of {name}. You would then use {owner_bytes} bytes, and {} of \
+                     {max_bytes} would remain free; you may use at most as many bytes as remain free. Try again in \
+                     {RETRY_AFTER_SECS} seconds.",
+                    max_bytes.saturating_sub(total)
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });
@@ -119,6 +119,23 @@ mod tests {
         drop((bob, eve));
         let totals = budget.0.totals.lock().expect("not poisoned");
         assert_eq!((totals.bytes, totals.by_owner.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_refusal_tells_what_the_owner_would_use_and_what_would_remain() {
+        let budget = FairBytes::new("memory for tests", 100);
+        let (mut bob, mut ada) = (budget.reservation("bob"), budget.reservation("ada"));
+        bob.grow(40).expect("the first reservation");
+        ada.grow(20).expect("at most the 40 bytes that remain");
+        let Err(ApiError::Busy { detail, .. }) = ada.grow(15) else {
+            panic!("35 bytes exceed the 25 that remain")
+        };
+        assert_eq!(
+            detail,
+            "This request needs 15 bytes of memory for tests. You would then use 35 bytes, and 25 of 100 would remain \
+             free; you may use at most as many bytes as remain free. Try again in 5 seconds."
+        );
+        ada.grow(10).expect("at most the 30 bytes that remain");
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let user = self.user(user_id);
+        let user = self.permits_of_user(user_id);
         self.run_with_permit(self.acquire(Some(user), weight, Some(weight)).await?, work).await
     }
 
@@ -198,7 +198,7 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let user = self.user(user_id);
+        let user = self.permits_of_user(user_id);
         self.run_with_permit(self.acquire(Some(user), weight, Some(0)).await?, work).await
     }
 
@@ -213,15 +213,12 @@ impl Permits {
         user_id: &str,
         part: impl FnOnce() -> ApiResult<T>,
     ) -> ApiResult<T> {
-        let _held = runtime.block_on(self.acquire(Some(self.user(user_id)), 1, None))?;
+        let _held = runtime.block_on(self.acquire(Some(self.permits_of_user(user_id)), 1, None))?;
         part()
     }
 
     /// Like [`Self::run_part`], but stops waiting when `is_cancelled` returns true. Then returns
     /// `None`. Blocks.
-    ///
-    /// # Errors
-    /// 500 if the permits are closed.
     pub(crate) fn run_part_of<T>(
         &self,
         runtime: &Handle,
@@ -236,7 +233,7 @@ impl Permits {
         };
         let held = runtime.block_on(async {
             tokio::select! {
-                held = self.acquire(Some(self.user(user_id)), 1, None) => held.map(Some),
+                held = self.acquire(Some(self.permits_of_user(user_id)), 1, None) => held.map(Some),
                 () = cancelled => Ok(None),
             }
         })?;
@@ -364,7 +361,7 @@ impl Permits {
         self.waiting.requests.load(Ordering::Relaxed)
     }
 
-    fn user(&self, user_id: &str) -> Arc<UserPermits> {
+    fn permits_of_user(&self, user_id: &str) -> Arc<UserPermits> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(existing) = users.get(user_id).and_then(Weak::upgrade) {
             return existing;

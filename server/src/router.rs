@@ -92,7 +92,7 @@ pub fn build(state: AppState) -> Router {
     let api = api
         .layer(middleware::from_fn(refuse_names))
         .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
-        .layer(middleware::from_fn_with_state(state.clone(), auth::end_with_access))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::end_when_access_ends))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes =
         api.merge(docs::make_routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());

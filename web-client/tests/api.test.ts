@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Api, bodyOf, reasonOf } from '../src/api/client';
 import { importMidi, loadProject, saveProject, writeTemp } from '../src/api/endpoints';
-import { emptyProject } from '../src/project/normalise';
+import { emptyProject } from '../src/project/normalize';
 
 /** The requests that the client sent. */
 let sentRequests: Request[];
@@ -71,14 +71,14 @@ describe('an answer', () => {
 
   it('with status 401 ends the session only if the request carried a token', async () => {
     const client = api();
-    const onUnauthorised = vi.fn();
-    client.onUnauthorised = onUnauthorised;
+    const onUnauthorized = vi.fn();
+    client.onUnauthorized = onUnauthorized;
     answer = () => json({ detail: 'Log in first.', code: 'token_missing' }, 401);
     await expect(me(client)).rejects.toMatchObject({ status: 401 });
-    expect(onUnauthorised).not.toHaveBeenCalled();
+    expect(onUnauthorized).not.toHaveBeenCalled();
     client.token = 'old';
     await expect(me(client)).rejects.toMatchObject({ status: 401 });
-    expect(onUnauthorised).toHaveBeenCalledOnce();
+    expect(onUnauthorized).toHaveBeenCalledOnce();
   });
 
   it('that does not arrive is reported as an unreachable service', async () => {

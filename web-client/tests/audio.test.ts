@@ -4,7 +4,7 @@ import { fadeGain, secsOfColumns } from '../src/canvas/draw-waveform';
 import { itemEndTick, songEndTick, type SongTime } from '../src/project/audio-time';
 import { audioItem, changeAudio, setFades, splitAudio, trimEnd, trimStart } from '../src/project/edit-audio';
 import type { AudioItem, Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { secsAtTick } from '../src/project/tempo';
 import { rangeOf, readWaveform } from '../src/project/waveform';
 import type { TimeView } from '../src/canvas/time-view.svelte';
@@ -14,7 +14,7 @@ const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: (id) => (i
 
 function song(change: Partial<AudioItem> = {}): Project {
   const item = { ...audioItem('file', 'Take', 1920, 441_000), id: 'clip', ...change };
-  return normaliseProject({ schema_version: 1, project_id: 'p', tracks: [{ id: 'a', kind: 'audio', items: [item] }] });
+  return normalizeProject({ schema_version: 1, project_id: 'p', tracks: [{ id: 'a', kind: 'audio', items: [item] }] });
 }
 
 const clip = (project: Project, index = 0): AudioItem => project.tracks[0]?.items[index] as AudioItem;

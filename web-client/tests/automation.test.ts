@@ -15,7 +15,7 @@ import { targetsOf } from '../src/project/automation-targets';
 import { removeEffect } from '../src/project/edit-effects';
 import type { EffectKind } from '../src/project/effect-kinds';
 import { MASTER_ID, type AutomationPoint, type Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 
 const KIND: EffectKind = {
   id: 'filter',
@@ -31,7 +31,7 @@ const KIND: EffectKind = {
 
 function song(): Project {
   const filter = (id: string) => ({ id, type: 'builtin', name: 'filter', params: { frequency_hz: 500 } });
-  return normaliseProject({
+  return normalizeProject({
     schema_version: 1,
     project_id: 'p',
     tracks: [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { describePointer } from '../src/project/describe-pointer';
 
-const project = normaliseProject({
+const project = normalizeProject({
   schema_version: 1,
   project_id: 'p',
   tracks: [
@@ -23,7 +23,7 @@ const descriptionOf = (pointer: string): string => describePointer(project, poin
 describe('descriptions of JSON pointers', () => {
   it('name the track or the master, and the part of it', () => {
     expect(descriptionOf('/tracks/0/effects/0')).toBe('Drums, compressor');
-    expect(descriptionOf('/tracks/0/effects/0/side_chain')).toBe('Drums, compressor, side chain');
+    expect(descriptionOf('/tracks/0/effects/0/side_chain')).toBe('Drums, compressor, side-chain');
     expect(descriptionOf('/tracks/0/effects/0/params/a~1b')).toBe('Drums, compressor, a/b');
     expect(descriptionOf('/tracks/0/items/2')).toBe('Drums, clip 3');
     expect(descriptionOf('/tracks/0/automation/0/points/3/value')).toBe('Drums, automation of effect/c/ratio');

@@ -17,7 +17,7 @@ import { duplicateTrack } from '../src/project/edit-tracks';
 import { formatValue, parseValue } from '../src/project/effect-format';
 import { inSentence, nameInSection, originOf, positionOfValue, sectionsOf, storedValue, valueAtPosition, type EffectKind, type EffectParameter } from '../src/project/effect-kinds';
 import { MASTER_ID, type Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 import { dropIndex } from '../src/rooms/effects/chain-drag';
 
@@ -177,7 +177,7 @@ describe('values as text', () => {
 });
 
 function song(): Project {
-  return normaliseProject({
+  return normalizeProject({
     schema_version: 1,
     project_id: 'p',
     tracks: [

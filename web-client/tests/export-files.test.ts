@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExportOptions } from '../src/api/endpoints';
 import { filesOf } from '../src/rooms/dialogs/export/export-files';
-import { WAV_ONLY, type FormatCapabilities } from '../src/rooms/dialogs/export/formats';
+import type { FormatCapabilities } from '../src/rooms/dialogs/export/export-formats';
 
 const options: ExportOptions = {
   format: 'wav',
@@ -20,9 +20,22 @@ const options: ExportOptions = {
   tags: { artist: '', album: '', genre: '', year: null, comment: '', isrc: '', cover: null },
 };
 
+const wav: FormatCapabilities = {
+  format: 'wav',
+  name: 'WAV',
+  purpose: 'for mastering and editing',
+  has_cover: false,
+  bit_depths: ['pcm16'],
+  sample_rates_hz: [44_100, 48_000, 96_000],
+  bit_rates_kbps: [],
+  has_quality: false,
+  bit_rate_default_kbps: null,
+  quality_default: null,
+};
+
 const formats: FormatCapabilities[] = [
-  ...WAV_ONLY,
-  { ...WAV_ONLY[0]!, format: 'flac', bit_depths: ['pcm16', 'pcm24'] },
+  wav,
+  { ...wav, format: 'flac', bit_depths: ['pcm16', 'pcm24'] },
   {
     format: 'opus',
     name: 'Opus',

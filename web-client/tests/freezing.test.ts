@@ -18,7 +18,7 @@ import {
 } from '../src/project/freezing';
 import { liveChanges } from '../src/project/live-changes';
 import type { FrozenSound, Project, Track } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 import { ClipGestures, type LanePoint } from '../src/rooms/arrangement/clip-gestures';
 import { Freezing } from '../src/state/editing/freezing.svelte';
@@ -30,7 +30,7 @@ import { Notices } from '../src/state/notices.svelte';
 const TEMPO = [{ tick: 0, bpm: 120 }];
 const FROZEN: FrozenSound = { server_file_id: 'recording', length_frames: 48_000, sample_rate_hz: 48_000, tempo_map: TEMPO };
 const ITEM = { type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [{ tick: 0, length_ticks: 480, pitch: 60, velocity: 0.5 }] };
-const SONG: Project = normaliseProject({
+const SONG: Project = normalizeProject({
   project_id: 'p',
   tempo_map: TEMPO,
   tracks: [
@@ -49,7 +49,7 @@ const SONG: Project = normaliseProject({
 });
 const WITH_FROZEN = freezeTrack(SONG, 'a', FROZEN);
 /** The song with a third track, which has a clip of two bars. */
-const WITH_CLIP: Project = normaliseProject({
+const WITH_CLIP: Project = normalizeProject({
   ...SONG,
   tracks: [...SONG.tracks, { id: 'c', name: 'Keys', kind: 'instrument', items: [{ ...ITEM, id: 'k', length_ticks: 7_680 }] }],
 });
@@ -100,7 +100,7 @@ describe('a frozen track', () => {
   });
 
   it('names the side-chain that a deletion would remove, but lets its buses be deleted', () => {
-    const withBus = normaliseProject({
+    const withBus = normalizeProject({
       ...SONG,
       tracks: [...SONG.tracks.map((track) => ({ ...track, output: 'c', sends: [{ to: 'c' }] })), { id: 'c', name: 'Bus', kind: 'bus' }],
     });
@@ -142,7 +142,7 @@ describe('a frozen track', () => {
   });
 
   it('depends on the settings of the song and on what feeds its side-chains', () => {
-    const song = normaliseProject({
+    const song = normalizeProject({
       ...SONG,
       tracks: [
         { ...SONG.tracks[0], effects: [{ id: 'e', type: 'vst3', plugin_id: 'x', side_chain: 'bus' }] },

@@ -5,7 +5,7 @@ import { addEffect, builtInEffect, setEffectBypass, setEffectParameter, setSideC
 import type { EffectKind } from '../src/project/effect-kinds';
 import { liveChanges } from '../src/project/live-changes';
 import { MASTER_ID, type Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { changeSend } from '../src/project/routing';
 import { updateTrack } from '../src/project/update-track';
 
@@ -23,7 +23,7 @@ const KIND: EffectKind = {
 
 function song(): Project {
   const effect = (id: string) => ({ id, type: 'builtin', name: 'utility' });
-  return normaliseProject({
+  return normalizeProject({
     schema_version: 1,
     project_id: 'p',
     tracks: [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { duplicateNotes, moveNotes, quantiseNotes, removeNotes, resizeNotes, setVelocity, addNotes } from '../src/project/edit-notes';
+import { duplicateNotes, moveNotes, quantizeNotes, removeNotes, resizeNotes, setVelocity, addNotes } from '../src/project/edit-notes';
 import type { Note } from '../src/project/model';
 
 const note = (tick: number, pitch = 60, length_ticks = 240, velocity = 0.5): Note => ({ tick, length_ticks, pitch, velocity });
@@ -54,21 +54,21 @@ describe('changing notes', () => {
   });
 });
 
-describe('quantising', () => {
+describe('quantizing', () => {
   it('moves all notes if no note is selected', () => {
-    expect(quantiseNotes([note(130), note(250)], new Set(), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([240, 240]);
+    expect(quantizeNotes([note(130), note(250)], new Set(), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([240, 240]);
   });
 
   it('moves notes by the fraction `strength` of the distance to the grid', () => {
-    expect(quantiseNotes([note(140)], new Set(), 0, 240, 0.5).notes[0]?.tick).toBe(190);
+    expect(quantizeNotes([note(140)], new Set(), 0, 240, 0.5).notes[0]?.tick).toBe(190);
   });
 
   it('uses positions in the song, not in the item', () => {
-    expect(quantiseNotes([note(130)], new Set(), 100, 240, 1).notes[0]?.tick).toBe(140);
+    expect(quantizeNotes([note(130)], new Set(), 100, 240, 1).notes[0]?.tick).toBe(140);
   });
 
   it('leaves unselected notes unchanged', () => {
     const notes = [note(130), note(130)];
-    expect(quantiseNotes(notes, new Set([1]), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([130, 240]);
+    expect(quantizeNotes(notes, new Set([1]), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([130, 240]);
   });
 });

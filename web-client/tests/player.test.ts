@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';
 import { Player } from '../src/engine/player.svelte';
-import { emptyProject } from '../src/project/normalise';
+import { emptyProject } from '../src/project/normalize';
 
 const create = vi.hoisted(() => vi.fn());
 

@@ -11,7 +11,7 @@ import { pluginOf, removeInstrumentParameters, setInstrumentParameter, setInstru
 import { formatParameter, hasText, parseParameter, roundValue } from '../src/project/plugin-parameter-format';
 import { otherVersionOf } from '../src/project/plugin-state';
 import { MASTER_ID, type PluginEngine, type Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { Song } from '../src/state/editing/song.svelte';
 import { PluginCommands } from '../src/state/editing/plugin-commands.svelte';
 import { PluginCatalog } from '../src/state/library/plugin-catalog.svelte';
@@ -65,7 +65,7 @@ describe('texts of values', () => {
 });
 
 const song = (engine: object = {}, automation: object[] = []): Project =>
-  normaliseProject({ project_id: 'p', tracks: [{ id: 'bass', synth_engine: { type: 'vst2', plugin_id: '444E656B', ...engine }, automation }] });
+  normalizeProject({ project_id: 'p', tracks: [{ id: 'bass', synth_engine: { type: 'vst2', plugin_id: '444E656B', ...engine }, automation }] });
 const engineOf = (project: Project): PluginEngine | null => pluginOf(project.tracks[0] ?? null);
 
 describe('values of a song', () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import { fileIdOfSound, PluginSounds, soundIdOf } from '../src/engine/plugin-sounds.svelte';
 import type { Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 
 const ITEM = {
@@ -19,7 +19,7 @@ const BASS = { id: 'bass', kind: 'instrument', synth_engine: { type: 'vst2', plu
 const VERB = { id: 'verb', type: 'vst2', plugin_id: '5A56' };
 
 function songOf(...tracks: object[]): Project {
-  return normaliseProject({ project_id: 'p', tempo_map: [{ tick: 0, bpm: 90 }], tracks, master: { effects: [VERB] } });
+  return normalizeProject({ project_id: 'p', tempo_map: [{ tick: 0, bpm: 90 }], tracks, master: { effects: [VERB] } });
 }
 
 const ready = (trackId: string | null, effectId: string | null, soundId: string, isSilent = false, warnings: readonly string[] = []): object => ({

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import type { VstPlugin } from '../src/api/types';
 import type { Project } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { Song } from '../src/state/editing/song.svelte';
 import { TrackCommands } from '../src/state/editing/track-commands';
 import { Instruments, type InstrumentChoice } from '../src/state/library/instruments';
@@ -56,7 +56,7 @@ describe('a plugin as an instrument', () => {
   const controls = [{ type: 'program', tick: 0, program: 5 }];
   const items = [{ type: 'midi', id: 'i', start_tick: 0, length_ticks: 960, notes: [], controls }];
   const song = (): Project =>
-    normaliseProject({ project_id: 'p', tracks: [{ id: 'a', name: 'Bass', synth_engine: { type: 'soundfont', bank: 0, program: 33 }, items }] });
+    normalizeProject({ project_id: 'p', tracks: [{ id: 'a', name: 'Bass', synth_engine: { type: 'soundfont', bank: 0, program: 33 }, items }] });
   const nekobi: InstrumentChoice = { kind: 'plugin', plugin: NEKOBI };
 
   async function opened(): Promise<{ open: Song; commands: TrackCommands }> {

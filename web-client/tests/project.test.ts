@@ -8,11 +8,11 @@ import { setInstrument } from '../src/project/instrument';
 import { liveChanges } from '../src/project/live-changes';
 import { addImported, isEmptySong, sameTempo } from '../src/project/merge';
 import type { Control, Item, MidiItem, Project } from '../src/project/model';
-import { emptyProject, normaliseProject } from '../src/project/normalise';
+import { emptyProject, normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 
 function song(controls: Control[] = []): Project {
-  return normaliseProject({
+  return normalizeProject({
     schema_version: 1,
     project_id: 'p',
     name: 'Song',
@@ -38,9 +38,9 @@ function song(controls: Control[] = []): Project {
 }
 const midiItem = (project: Project, id: string): MidiItem => findItem(project, id)?.item as MidiItem;
 
-describe('normalising a project', () => {
+describe('normalizing a project', () => {
   it('fills omitted fields and keeps unknown ones', () => {
-    const project = normaliseProject({ project_id: 'x', tracks: [{ id: 't', kind: 'audio', later: 1 }], future: { a: 1 } });
+    const project = normalizeProject({ project_id: 'x', tracks: [{ id: 't', kind: 'audio', later: 1 }], future: { a: 1 } });
     expect(project).toMatchObject({
       name: 'Untitled',
       sample_rate_hz: 48000,
@@ -51,8 +51,8 @@ describe('normalising a project', () => {
   });
 
   it('refuses documents without a list of tracks', () => {
-    expect(() => normaliseProject([])).toThrow(TypeError);
-    expect(() => normaliseProject({ tracks: 3 })).toThrow(/no list of tracks/);
+    expect(() => normalizeProject([])).toThrow(TypeError);
+    expect(() => normalizeProject({ tracks: 3 })).toThrow(/no list of tracks/);
   });
 });
 

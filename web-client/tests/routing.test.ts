@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { setSideChain } from '../src/project/edit-effects';
 import { removeTrack } from '../src/project/edit-tracks';
 import type { Project, Track } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import {
   addSend,
   audibleTracks,
@@ -18,7 +18,7 @@ import { updateTrack } from '../src/project/update-track';
 /** A song in which the output of a is g, b has a send to r, and g has a send to r. */
 function song(): Project {
   const effects = [{ id: 'duck', type: 'builtin', name: 'compressor', side_chain: 'a' }];
-  return normaliseProject({
+  return normalizeProject({
     schema_version: 1,
     project_id: 'p',
     tracks: [

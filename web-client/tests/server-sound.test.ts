@@ -8,7 +8,7 @@ import { AUDIO_MAX_BYTES, planRenders } from '../src/engine/render-plan';
 import { renderRequestOf } from '../src/engine/render-requests';
 import { ServerSound } from '../src/engine/server-sound.svelte';
 import type { MidiItem, Project, SynthEngine, Track } from '../src/project/model';
-import { normaliseProject } from '../src/project/normalise';
+import { normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 
 const PIANO: SynthEngine = { type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 3 };
@@ -28,7 +28,7 @@ function track(id: string, engine: SynthEngine, fields: object = {}): object {
 }
 
 function songOf(...tracks: object[]): Project {
-  return normaliseProject({ project_id: 'p', tempo_map: [{ tick: 0, bpm: 90 }], tracks });
+  return normalizeProject({ project_id: 'p', tempo_map: [{ tick: 0, bpm: 90 }], tracks });
 }
 
 function requestOf(engine: SynthEngine, fields: object = {}): SoundFontRenderRequest | null {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { emptyProject } from '../src/project/normalise';
+import { emptyProject } from '../src/project/normalize';
 import {
   changeSound,
   CHORUS_RANGES,

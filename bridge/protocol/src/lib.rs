@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub enum PluginFormat {
     /// Steinberg VST 2.4.
     Vst2,
-    /// Steinberg VST 3.
+    /// Steinberg VST3.
     Vst3,
 }
 

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_for_other_machines_are_recognised() {
+    fn libraries_for_other_machines_are_recognized() {
         check(&elf(62), Ok(()));
         check(&elf(183), Err("the library is built for aarch64, but this machine is x86_64"));
         check(&elf(3), Err("the library is built for x86, but this machine is x86_64"));

@@ -277,7 +277,8 @@ impl Instance {
         }
     }
 
-    /// Releases the parts. They are stopped before.
+    /// Disconnects, terminates and releases the plugin's objects. The caller has called
+    /// [`Self::stop`].
     pub(super) fn close(self) {
         let Self { component, processor, controller, connection, application, handler, factory, .. } = self;
         drop(processor);

@@ -46,7 +46,7 @@ fn open((module, id): &(PathBuf, String)) -> (Helper, Opened) {
     Helper::open(module, id)
 }
 
-/// Returns a ramp from which each frame can be recognised.
+/// Returns a ramp from which each frame can be recognized.
 fn ramp(frames: usize) -> [Vec<f32>; 2] {
     let ramp = |offset: f32| (0..frames).map(|frame| offset + frame as f32 / 65_536.0).collect();
     [ramp(0.125), ramp(0.25)]

@@ -20,7 +20,8 @@ pub(crate) const FACTOR: usize = 8;
 /// odd.
 const HALF_LENGTHS_FRAMES: [usize; 3] = [39, 13, 9];
 
-/// Latency of [`Oversampler::up`] and [`Oversampler::down`] together, in frames of the high rate.
+/// Latency of [`Oversampler::up`] and [`Oversampler::down`] together, in frames of the oversampled
+/// rate.
 pub(crate) const LATENCY_FRAMES: usize =
     2 * (4 * HALF_LENGTHS_FRAMES[0] + 2 * HALF_LENGTHS_FRAMES[1] + HALF_LENGTHS_FRAMES[2]);
 

@@ -60,7 +60,7 @@ impl TruePeakDetector {
         let far_quarters = distances.map(|distance| kaiser_sinc(distance + 0.75));
         let half_sum = 2.0 * halves.iter().sum::<f64>();
         let quarter_sum = near_quarters.iter().chain(&far_quarters).sum::<f64>();
-        // The weights are normalised to a gain of 1 for a constant.
+        // The weights are normalized to a gain of 1 for a constant.
         let taps = core::array::from_fn(|frame| Taps {
             half: (halves[frame] / half_sum) as f32,
             even: (0.5 * (near_quarters[frame] + far_quarters[frame]) / quarter_sum) as f32,

@@ -13,12 +13,12 @@ use super::control::CONTROL_FRAMES;
 use super::lanes::Lanes;
 use super::oversampling::FACTOR;
 
-/// Number of samples of left and right between two control points at the high rate.
+/// Number of samples of both channels, at the oversampled rate, from one control point to the next.
 const VALUE_COUNT: usize = 2 * FACTOR * CONTROL_FRAMES;
 
-/// Latency in frames of the high rate. One frame is half the width of the triangle. The second
-/// frame makes the latency, together with that of the oversampling, a whole number of frames of the
-/// low rate.
+/// Latency in frames of the oversampled rate. One frame is half the width of the triangle. The
+/// second frame makes the latency, together with that of the oversampling, a whole number of frames
+/// of the session.
 pub(crate) const LATENCY_FRAMES: usize = 2;
 
 /// A waveshaping curve: `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5` minus its value
@@ -139,7 +139,7 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     (integral + 0.0, weighted + 0.0)
 }
 
-/// A waveshaper, whose state is the last frames of the high rate.
+/// A waveshaper, whose state is the last frames of the oversampled rate.
 pub(crate) struct Shaper {
     /// Values of `u` for the last frame, then for the current frames.
     inputs: [f32; 2 + VALUE_COUNT],
@@ -168,7 +168,7 @@ impl Shaper {
         self.is_started = false;
     }
 
-    /// Initialises the state for silent input, for which `x + bias` is the bias.
+    /// Initializes the state for silent input, for which `x + bias` is the bias.
     fn start_silent(&mut self, curve: &Curve) {
         let u = curve.bias / curve.reach;
         let (integral, weighted) = integrals(&Terms::new(curve), u, u);
@@ -179,8 +179,8 @@ impl Shaper {
         self.is_started = true;
     }
 
-    /// Shapes interleaved frames of the high rate. The bias ramps linearly from that of `curve` to
-    /// that of `next`.
+    /// Shapes interleaved frames of the oversampled rate. The bias ramps linearly from that of
+    /// `curve` to that of `next`.
     #[inline(always)]
     pub(crate) fn process(&mut self, curve: &Curve, next: &Curve, audio: &mut [f32]) {
         if !self.is_started {
@@ -267,7 +267,7 @@ impl Shaper {
     }
 }
 
-/// Number of samples of left and right at the high rate for one frame of the low rate.
+/// Number of samples of both channels, at the oversampled rate, for one frame of the session.
 const FRAME_VALUES: usize = 2 * FACTOR;
 
 /// Whether all samples of a frame are from -1 to 1.
@@ -281,7 +281,7 @@ fn is_within(values: &[f32; FRAME_VALUES]) -> bool {
 }
 
 /// Computes the contributions of each sample to the output two frames later (`late`) and one frame
-/// later (`early`), in frames of the high rate.
+/// later (`early`), in frames of the oversampled rate.
 #[inline(always)]
 fn compute_contributions(
     starts: &[f32; FRAME_VALUES],

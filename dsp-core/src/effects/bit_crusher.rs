@@ -245,7 +245,7 @@ impl Effect for BitCrusher {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let frame = self.next_frame;
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += left.len() as u64;

@@ -35,7 +35,7 @@ const SWITCH_SECS: f64 = 0.03;
 /// The shortest delay is 10 frames.
 /// The modulation phases of the voices are spaced equally over a period. `spread` pans the voices
 /// to positions `p` from -1 to 1, with gains of `min(1, 1 - p)` and `min(1, 1 + p)`. The gains are
-/// normalised: each channel has the power of the input.
+/// normalized: each channel has the power of the input.
 pub(super) static CHORUS: EffectKind = EffectKind {
     id: "chorus",
     name: "Chorus",
@@ -303,7 +303,7 @@ impl Effect for Chorus {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
         let has_feedback = !self.ramps[FEEDBACK_RAMP].is_steady_at(0.0);

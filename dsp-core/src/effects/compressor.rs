@@ -160,11 +160,11 @@ impl Compressor {
     fn compress<const FRAMES: usize>(
         &mut self,
         [left, right]: [&mut [f32]; 2],
-        sidechain: Option<[&[f32]; 2]>,
+        side_chain: Option<[&[f32]; 2]>,
     ) {
         let frames = left.len();
         let (mut buffer, mut values) = (None, [0.0; FRAMES]);
-        let input = self.input.read::<FRAMES>([&*left, &*right], sidechain, &mut buffer);
+        let input = self.input.read::<FRAMES>([&*left, &*right], side_chain, &mut buffer);
         self.detector.levels_db(input, &mut values);
         let ramps = (!self.is_steady())
             .then(|| (self.makeups_db::<FRAMES>(frames), self.mix.next_values::<FRAMES>(frames)));
@@ -226,13 +226,13 @@ impl Effect for Compressor {
     }
 
     #[inline(always)]
-    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, audio: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>) {
         let frames = audio[0].len();
         self.advance(frames);
         if frames > CONTROL_FRAMES {
-            self.compress::<LONGEST_FRAMES>(audio, sidechain);
+            self.compress::<LONGEST_FRAMES>(audio, side_chain);
         } else {
-            self.compress::<CONTROL_FRAMES>(audio, sidechain);
+            self.compress::<CONTROL_FRAMES>(audio, side_chain);
         }
     }
 

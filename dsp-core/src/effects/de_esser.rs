@@ -152,7 +152,7 @@ impl Effect for DeEsser {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let frames = left.len();
         self.advance(frames);
         let bands: Bands<CONTROL_FRAMES> = self.filter.split([&*left, &*right]);

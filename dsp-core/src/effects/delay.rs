@@ -38,7 +38,7 @@ const SWITCH_SECS: f64 = 0.01;
 /// Echoes with filtered feedback, in stereo or ping-pong.
 ///
 /// Each echo is `feedback` times as loud as the echo before it, and passes the low cut and the high
-/// cut once more. A synchronised delay above 5 seconds is halved until it is at most 5 seconds.
+/// cut once more. A synchronized delay above 5 seconds is halved until it is at most 5 seconds.
 /// Ping-pong feeds the mean of both inputs to the left delay line, and the echoes of each channel
 /// to the other channel's line.
 pub(super) static DELAY: EffectKind = EffectKind {
@@ -60,7 +60,7 @@ parameters! {
     enum DelayParam {
         /// Whether the delay is a note value.
         Sync = switch("sync", "Sync", true),
-        /// Delay without synchronisation.
+        /// Delay without synchronization.
         TimeMs = logarithmic(
             "time_ms",
             "Time",
@@ -68,7 +68,7 @@ parameters! {
             [1e3 * SHORTEST_SECS, 1e3 * LONGEST_SECS],
             375.0,
         ),
-        /// Delay with synchronisation.
+        /// Delay with synchronization.
         Note = choice("note", "Note", NOTES, note_index("1/8D")),
         /// Whether echoes stay in their channel.
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Stereo as usize),
@@ -275,7 +275,7 @@ impl Effect for Delay {
     }
 
     #[inline(always)]
-    fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [mut left, mut right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();

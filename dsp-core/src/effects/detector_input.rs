@@ -66,13 +66,13 @@ impl DetectorInput {
     pub(crate) fn read<'a, const FRAMES: usize>(
         &mut self,
         main: [&'a [f32]; 2],
-        sidechain: Option<[&[f32]; 2]>,
+        side_chain: Option<[&[f32]; 2]>,
         buffer: &'a mut Option<[ControlBlock<FRAMES>; 2]>,
     ) -> [&'a [f32]; 2] {
         let frames = main[0].len();
-        if let Some(sidechain) = sidechain {
+        if let Some(side_chain) = side_chain {
             clamp_to_range(
-                buffer.insert(sidechain.map(zero_padded)).each_mut().map(|side| &mut side[..frames]),
+                buffer.insert(side_chain.map(zero_padded)).each_mut().map(|side| &mut side[..frames]),
             );
         }
         if !self.is_high_pass_off {

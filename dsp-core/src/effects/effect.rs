@@ -75,7 +75,7 @@ pub struct EffectConfig<'a> {
     pub impulse: Option<[&'a [f32]; 2]>,
 }
 
-/// A position in the music and the tempo there, for effects that synchronise to the tempo.
+/// A position in the music and the tempo there, for effects that synchronize to the tempo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MusicalTime {
     /// Tempo in quarter notes per minute from this position on.
@@ -143,8 +143,8 @@ pub trait Effect: Send {
 
     /// Processes the left and right channel in place. A call does not cross a control point unless
     /// [`Self::needs_no_control_points`] is true. No call crosses a multiple of 128 frames.
-    /// `sidechain` is as long as `audio`.
-    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>);
+    /// `side_chain` is as long as `audio`.
+    fn process(&mut self, audio: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>);
 
     /// Advances by `frames` frames of silent input and silent side-chain if the output would be
     /// silent, too. Returns `true` then, and the state is the same as after [`Self::process`].

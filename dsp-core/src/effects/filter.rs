@@ -326,7 +326,7 @@ impl Effect for Filter {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let offset = self.advance(left.len());
         let mut frames = Frames::new(left, right);
         if self.envelope_octaves.target() != 0.0 || !self.envelope_octaves.is_steady() {

@@ -180,7 +180,7 @@ impl Effect for Flanger {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let (frames, offset) = (left.len(), self.clock.offset());
         for (taps, delay) in self.taps.iter_mut().zip(&self.ramps) {

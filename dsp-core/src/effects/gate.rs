@@ -188,7 +188,7 @@ impl Effect for Gate {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.refresh();
@@ -196,7 +196,7 @@ impl Effect for Gate {
         self.next_frame += frames as u64;
 
         let mut buffer: Option<[ControlBlock; 2]> = None;
-        let input = self.input.read([&*left, &*right], sidechain, &mut buffer);
+        let input = self.input.read([&*left, &*right], side_chain, &mut buffer);
         let mut values = [0.0; CONTROL_FRAMES];
         peak_levels_db(input, &mut values);
         self.smooth(&mut values, frames);

@@ -1,4 +1,4 @@
-//! A low-frequency oscillator that is synchronised to the session.
+//! A low-frequency oscillator that is synchronized to the session.
 
 use super::effect::{CurveIntegral, MusicalTime};
 use crate::dsp::control::CONTROL_FRAMES;
@@ -13,7 +13,7 @@ pub(crate) enum LfoRate {
     Beats(f64),
 }
 
-/// The phase of an oscillator that is synchronised to the session's clock or its beats.
+/// The phase of an oscillator that is synchronized to the session's clock or its beats.
 ///
 /// At a constant speed, the phase is that of an oscillator that has run at this speed from the
 /// session's start. This nominal phase is the same wherever playback starts. After a change of
@@ -21,7 +21,7 @@ pub(crate) enum LfoRate {
 /// differs from the new speed by at most an eighth.
 ///
 /// If the speed in hertz is automated, the nominal phase is the integral of the speed from the
-/// session's start. While the oscillator is synchronised to beats, it stores that integral.
+/// session's start. While the oscillator is synchronized to beats, it stores that integral.
 /// Afterwards, its phase approaches the integral again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_synchronised_phase_starts_at_the_first_beat_and_stays_continuous_through_a_change_of_tempo() {
+    fn a_synchronized_phase_starts_at_the_first_beat_and_stays_continuous_through_a_change_of_tempo() {
         let mut lfo = Lfo::new(48_000);
         lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
         lfo.start(12_320, LfoRate::Beats(1.5));
@@ -251,22 +251,22 @@ mod tests {
     }
 
     #[test]
-    fn after_synchronisation_to_beats_the_phase_returns_to_the_integral_of_the_automated_speed() {
-        let mut synchronised = Lfo::new(48_000);
-        synchronised.set_integral(speed_integral_at(0));
-        synchronised.start(0, speed_at(0));
+    fn after_synchronization_to_beats_the_phase_returns_to_the_integral_of_the_automated_speed() {
+        let mut synchronized = Lfo::new(48_000);
+        synchronized.set_integral(speed_integral_at(0));
+        synchronized.start(0, speed_at(0));
         for control_point in (0..96_000).step_by(CONTROL_FRAMES) {
-            synchronised.set_integral(speed_integral_at(control_point));
-            synchronised.step(LfoRate::Beats(0.7));
+            synchronized.set_integral(speed_integral_at(control_point));
+            synchronized.step(LfoRate::Beats(0.7));
         }
         let mut free = Lfo::new(48_000);
         free.set_integral(speed_integral_at(96_000));
         free.start(96_000, speed_at(96_000));
-        assert_ne!(synchronised.phase(), free.phase());
-        [&mut synchronised, &mut free]
+        assert_ne!(synchronized.phase(), free.phase());
+        [&mut synchronized, &mut free]
             .into_iter()
             .for_each(|lfo| advance_with_automation(lfo, 96_000..192_000));
-        assert_eq!(synchronised.phase(), free.phase());
+        assert_eq!(synchronized.phase(), free.phase());
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Effect for Limiter {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let frames = left.len();
         if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.release.refresh();

@@ -1,4 +1,4 @@
-//! Note values for effects that synchronise to the tempo.
+//! Note values for effects that synchronize to the tempo.
 
 /// Names of the note values, from short to long. `T` marks triplets, `D` dotted notes.
 pub(crate) const NOTE_NAMES: &[&str] = &[

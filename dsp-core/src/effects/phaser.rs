@@ -279,7 +279,7 @@ impl Effect for Phaser {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         self.process_control_point();
         let frames = left.len();
         match self.active_stages {

@@ -308,7 +308,7 @@ impl Effect for Saturator {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         if self.next_frame.is_multiple_of(CONTROL_FRAMES as u64) {
             self.dc_removal.flush_denormals();
         }

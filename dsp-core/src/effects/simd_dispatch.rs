@@ -16,8 +16,8 @@ pub(super) fn with_simd_dispatch<E: Effect + 'static>(effect: E) -> Box<dyn Effe
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 #[target_feature(enable = "avx2")]
-fn process_with_avx2<E: Effect>(effect: &mut E, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
-    effect.process(audio, sidechain);
+fn process_with_avx2<E: Effect>(effect: &mut E, audio: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>) {
+    effect.process(audio, side_chain);
 }
 
 impl<E: Effect> Effect for SimdDispatch<E> {
@@ -49,15 +49,15 @@ impl<E: Effect> Effect for SimdDispatch<E> {
         self.0.needs_no_control_points()
     }
 
-    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, audio: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>) {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         if crate::simd::has_avx2() {
             #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
             // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the
             // function needs.
-            return unsafe { process_with_avx2(&mut self.0, audio, sidechain) };
+            return unsafe { process_with_avx2(&mut self.0, audio, side_chain) };
         }
-        self.0.process(audio, sidechain);
+        self.0.process(audio, side_chain);
     }
 
     fn skip_silence(&mut self, frames: usize) -> bool {

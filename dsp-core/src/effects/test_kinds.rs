@@ -6,12 +6,12 @@ use alloc::boxed::Box;
 use super::effect::{Effect, EffectConfig, EffectKind, Group, MusicalTime};
 use crate::dsp::delay_line::DelayLine;
 
-/// Latency of [`TEST_DELAY`] and of [`TEST_SIDECHAIN`], in frames.
+/// Latency of [`TEST_DELAY`] and of [`TEST_SIDE_CHAIN`], in frames.
 pub(crate) const TEST_DELAY_FRAMES: usize = 777;
-pub(crate) const TEST_SIDECHAIN_FRAMES: usize = 50;
+pub(crate) const TEST_SIDE_CHAIN_FRAMES: usize = 50;
 
 /// All effects for tests.
-pub(super) static KINDS: [&EffectKind; 3] = [&TEST_DELAY, &TEST_SIDECHAIN, &CLOCK];
+pub(super) static KINDS: [&EffectKind; 3] = [&TEST_DELAY, &TEST_SIDE_CHAIN, &CLOCK];
 
 /// Effect that delays its input.
 pub(super) static TEST_DELAY: EffectKind = EffectKind {
@@ -28,7 +28,7 @@ pub(super) static TEST_DELAY: EffectKind = EffectKind {
 };
 
 /// Effect that subtracts its side-chain from its input and delays the difference.
-pub(super) static TEST_SIDECHAIN: EffectKind = EffectKind {
+pub(super) static TEST_SIDE_CHAIN: EffectKind = EffectKind {
     id: "test_listener",
     name: "Listener",
     group: Group::Utility,
@@ -36,7 +36,7 @@ pub(super) static TEST_SIDECHAIN: EffectKind = EffectKind {
     has_side_chain: true,
     impulse_max_secs: None,
     make: |_: &EffectConfig<'_>| {
-        Box::new(TestDelay([DelayLine::new(TEST_SIDECHAIN_FRAMES), DelayLine::new(TEST_SIDECHAIN_FRAMES)]))
+        Box::new(TestDelay([DelayLine::new(TEST_SIDE_CHAIN_FRAMES), DelayLine::new(TEST_SIDE_CHAIN_FRAMES)]))
     },
     memory_bytes: |_, _| 8_192,
 };
@@ -70,7 +70,7 @@ impl Effect for Clock {
         (self.beat, self.beats_per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
     }
 
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         for (left, right) in left.iter_mut().zip(right) {
             (*left, *right) = ((self.beat / 1_000.0) as f32, 0.0);
             self.beat += self.beats_per_frame;
@@ -87,10 +87,10 @@ impl Effect for TestDelay {
 
     fn set_parameter(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
 
-    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, audio: [&mut [f32]; 2], side_chain: Option<[&[f32]; 2]>) {
         for (channel, (values, delay)) in audio.into_iter().zip(&mut self.0).enumerate() {
-            if let Some(sidechain) = sidechain {
-                values.iter_mut().zip(sidechain[channel]).for_each(|(value, side)| *value -= side);
+            if let Some(side_chain) = side_chain {
+                values.iter_mut().zip(side_chain[channel]).for_each(|(value, side)| *value -= side);
             }
             delay.process(values);
         }

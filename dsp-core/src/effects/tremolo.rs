@@ -21,7 +21,7 @@ const SWITCH_SECS: f64 = 0.02;
 /// A gain that varies between 1 and `1 - depth`.
 ///
 /// A period starts at the highest gain. The first period starts at the session's start. With
-/// synchronisation, periods start at multiples of the note value. The square and the saws change
+/// synchronization, periods start at multiples of the note value. The square and the saws change
 /// their value within a transition of 6 ms instead of a step. The rising transitions of the square
 /// and of the falling saw end at the start of a period.
 pub(super) static TREMOLO: EffectKind = EffectKind {
@@ -40,9 +40,9 @@ parameters! {
     enum TremoloParam {
         /// Whether the period is a note value.
         Sync = switch("sync", "Sync", false),
-        /// Frequency without synchronisation.
+        /// Frequency without synchronization.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 20.0], 5.0),
-        /// Period with synchronisation.
+        /// Period with synchronization.
         Note = choice("note", "Note", NOTE_NAMES, note_index("1/8")),
         /// Shape of the gain over a period.
         Shape = choice("shape", "Shape", Shape::NAMES, Shape::Sine as usize),
@@ -211,7 +211,7 @@ impl Effect for Tremolo {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();

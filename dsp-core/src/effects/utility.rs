@@ -141,7 +141,7 @@ impl Effect for Utility {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         if self.smoothed_values().all(|smoothed| smoothed.is_steady()) {
             let [ll, rl, lr, rr] = self.matrix().map(|gain| gain as f32);
             if [ll, rl, lr, rr] == [1.0, 0.0, 0.0, 1.0] {

@@ -134,7 +134,7 @@ impl Effect for Width {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let offset = self.advance(left.len());
         let is_stereo = self.sections.iter().all(Section::is_passthrough);
         if is_stereo && self.width.is_steady() && self.width.target() == 1.0 {

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::channel::fader::Fader;
 use super::channel::rack::{EffectRack, RackSettings};
 use super::channel::route::Route;
-use super::channel::sidechain::Sidechain;
+use super::channel::side_chain::SideChain;
 use super::channel::strip::ChannelStrip;
 use super::graph::latency::Latencies;
-use super::graph::{Destination, Routing, SidechainSettings};
+use super::graph::{Destination, Routing, SideChainSettings};
 use super::tempo::Tempo;
 use super::track::TrackSource;
 use super::track::clips::ClipPlayer;
@@ -258,7 +258,7 @@ impl Mixer {
             channel.strip.fader.set_latency(latencies.outputs[index]);
             channel.rack.set_input_latency(latencies.inputs[index]);
             let latency_frames = latencies.inputs[index];
-            set_sidechains(&mut channel.rack, &routing.sidechains[index], latency_frames, &latencies);
+            set_side_chains(&mut channel.rack, &routing.side_chains[index], latency_frames, &latencies);
             if channel.old_index.is_none() {
                 // A new track is not yet audible, so its parameters may change without a ramp.
                 channel.rack.reset(self.position_frames);
@@ -267,10 +267,10 @@ impl Mixer {
         let master = &mut self.graph.master;
         master.rack.set_input_latency(latencies.master);
         master.fader.set_latency(latencies.master + master.rack.latency_frames());
-        set_sidechains(&mut master.rack, &routing.master_sidechains, latencies.master, &latencies);
+        set_side_chains(&mut master.rack, &routing.master_side_chains, latencies.master, &latencies);
         self.sum_latency_frames = latencies.master;
         self.track_count = session.tracks.len();
-        let has_tap = |index: usize| index < session.tracks.len() && routing.feeds_sidechain(index);
+        let has_tap = |index: usize| index < session.tracks.len() && routing.feeds_side_chain(index);
         self.graph.buffers.taps = (0..channels.len())
             .map(|index| has_tap(index).then(|| Box::new([[0.0; BLOCK_FRAMES]; 2])))
             .collect();
@@ -295,7 +295,7 @@ impl Mixer {
         self.graph.buffers.sums.strips =
             (0..strips.len()).map(|index| is_fed(index).then(|| Box::new(SILENT_BLOCK))).collect();
         for (rack, input) in self.racks.iter_mut().zip(&self.graph.buffers.sums.strips) {
-            rack.runs_in_mix = input.is_some() || !rack.sidechains.is_empty();
+            rack.runs_in_mix = input.is_some() || !rack.side_chains.is_empty();
         }
     }
 }
@@ -361,7 +361,7 @@ impl Channel {
         if !self.strip.is_removed {
             self.strip.is_removed = true;
             self.source.fade_out();
-            self.rack.sidechains.iter_mut().for_each(|sidechain| sidechain.source_index = None);
+            self.rack.side_chains.iter_mut().for_each(|side_chain| side_chain.source_index = None);
             if fades_by_routes {
                 self.strip.routes.iter_mut().for_each(Route::remove);
             }
@@ -374,22 +374,22 @@ impl Channel {
 }
 
 /// Sets a rack's side-chains from the session. Existing side-chains continue.
-fn set_sidechains(
+fn set_side_chains(
     rack: &mut EffectRack,
-    settings: &[SidechainSettings],
+    settings: &[SideChainSettings],
     input_latency_frames: usize,
     latencies: &Latencies,
 ) {
-    let mut old = core::mem::take(&mut rack.sidechains);
-    for &SidechainSettings { effect, source_index } in settings {
+    let mut old = core::mem::take(&mut rack.side_chains);
+    for &SideChainSettings { effect, source_index } in settings {
         let latency_frames = input_latency_frames + rack.latency_frames_before(effect);
         let delay_frames = latency_frames.saturating_sub(latencies.outputs[source_index]);
-        let is_same = |sidechain: &Sidechain| {
-            (sidechain.effect, sidechain.source_index, sidechain.delay_frames())
+        let is_same = |side_chain: &SideChain| {
+            (side_chain.effect, side_chain.source_index, side_chain.delay_frames())
                 == (effect, Some(source_index), delay_frames)
         };
-        let same_sidechain = old.iter().position(is_same).map(|index| old.swap_remove(index));
-        rack.sidechains
-            .push(same_sidechain.unwrap_or_else(|| Sidechain::new(effect, source_index, delay_frames)));
+        let same_side_chain = old.iter().position(is_same).map(|index| old.swap_remove(index));
+        rack.side_chains
+            .push(same_side_chain.unwrap_or_else(|| SideChain::new(effect, source_index, delay_frames)));
     }
 }

@@ -115,12 +115,12 @@ impl Session {
                 let channels = if number == 0 { TRACK_OUTPUTS } else { 2 };
                 tally.add_delays(channels, latencies.route_delay(index, route.destination));
             }
-            for sidechain in &routing.sidechains[index] {
-                tally.add_sidechain(latencies.inputs[index] + latencies_before[index][sidechain.effect]);
+            for side_chain in &routing.side_chains[index] {
+                tally.add_side_chain(latencies.inputs[index] + latencies_before[index][side_chain.effect]);
             }
         }
-        for sidechain in &routing.master_sidechains {
-            tally.add_sidechain(latencies.master + latencies_before[self.tracks.len()][sidechain.effect]);
+        for side_chain in &routing.master_side_chains {
+            tally.add_side_chain(latencies.master + latencies_before[self.tracks.len()][side_chain.effect]);
         }
         tally.add_lanes(&self.master_automation);
         tally.add("tempo changes", self.tempo.len(), COPY_COUNT * size_of::<TempoChange>());
@@ -198,7 +198,7 @@ impl Tally {
         }
     }
 
-    fn add_sidechain(&mut self, frames: usize) {
+    fn add_side_chain(&mut self, frames: usize) {
         self.add("side-chains", 1, 2 * size_of::<StereoBlock>() + 2 * size_of::<f32>() * frames);
     }
 

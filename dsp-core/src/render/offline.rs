@@ -73,10 +73,11 @@ impl MixSpan {
     }
 }
 
-/// Renders a session block by block, through effects and limiter. The render drops their latency.
+/// Renders a session block by block, through its effects and the limiter. The render drops their
+/// latency.
 ///
-/// While the tracks render a span of blocks, the mixer processes the previous span, which gives
-/// work to several threads. The samples do not depend on the number of threads.
+/// While the tracks render a span of blocks, the mixer processes the previous span, so that several
+/// threads have work. The samples do not depend on the number of threads.
 pub struct OfflineRender {
     mixer: Mixer,
     length: RenderLength,

@@ -31,13 +31,19 @@ pub(super) struct GainRamps {
 impl GainRamps {
     pub(super) const SILENT: Self = Self { starts: [0.0; TRACK_OUTPUTS], steps: [0.0; TRACK_OUTPUTS] };
 
-    /// Starts ramps from the current gains to the targets. The ramps take `1 / per_frame` frames.
-    pub(super) fn set_targets(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, clock: RampClock) {
+    /// Starts ramps from the current gains to the targets. `frames_reciprocal` is 1 divided by the
+    /// number of frames of the ramps.
+    pub(super) fn set_targets(
+        &mut self,
+        targets: [f32; TRACK_OUTPUTS],
+        frames_reciprocal: f32,
+        clock: RampClock,
+    ) {
         let elapsed = clock.elapsed_frames as f32;
         let start_frame = if clock.is_restarting { 0.0 } else { elapsed };
         for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
             let current = *start + *step * elapsed;
-            *step = (target - current) * per_frame;
+            *step = (target - current) * frames_reciprocal;
             *start = current - *step * start_frame;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::measure::{
     RATE_HZ, amplitude, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
-    process_with_sidechain,
+    process_with_side_chain,
 };
 use crate::measure::{noise, peak, process, rms, sine, steps, tone};
 
@@ -95,17 +95,17 @@ fn the_side_chain_replaces_the_main_input() {
     let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
     let quiet = noise(0.01, 9_600);
     let output =
-        process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
+        process_with_side_chain(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
     let gain_db = db(f64::from(output[1][9_599] / quiet[1][9_599]));
     check("gain for a side-chain 16 dB above the threshold, dB", gain_db, -12.0, 1e-3);
 
     let loud = noise(1.0, 9_600);
     let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
-    assert_eq!(process_with_sidechain(&mut chain_of("compressor", &settings), &loud, &silent), loud);
+    assert_eq!(process_with_side_chain(&mut chain_of("compressor", &settings), &loud, &silent), loud);
 
     // Each channel of the side-chain affects both channels of the output.
     let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];
-    let output = process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &one_sided);
+    let output = process_with_side_chain(&mut chain_of("compressor", &settings), &quiet, &one_sided);
     check(
         "gain on the left for a side-chain on the right, dB",
         db(f64::from(output[0][9_599] / quiet[0][9_599])),
@@ -116,13 +116,13 @@ fn the_side_chain_replaces_the_main_input() {
 
 #[test]
 fn the_output_is_finite_for_any_side_chain() {
-    let mut sidechain = noise(1.0, 960);
-    (sidechain[0][10], sidechain[0][20], sidechain[1][30], sidechain[1][40]) =
+    let mut side_chain = noise(1.0, 960);
+    (side_chain[0][10], side_chain[0][20], side_chain[1][30], side_chain[1][40]) =
         (f32::NAN, f32::INFINITY, f32::MAX, 1e-40);
     for detector in [0.0, 1.0] {
         let settings = [("detector", detector), ("side_high_pass_hz", 100.0)];
         let output =
-            process_with_sidechain(&mut chain_of("compressor", &settings), &noise(0.5, 960), &sidechain);
+            process_with_side_chain(&mut chain_of("compressor", &settings), &noise(0.5, 960), &side_chain);
         assert!(output.iter().flatten().all(|value| value.is_finite()));
     }
 }
@@ -141,7 +141,7 @@ fn the_high_pass_is_a_butterworth_filter() {
             ("side_high_pass_hz", 1_000.0),
         ];
         let mut chain = chain_of("compressor", &settings);
-        process_with_sidechain(&mut chain, &constant(0.0, 48_000), &sine(frequency_hz, 1.0, 48_000));
+        process_with_side_chain(&mut chain, &constant(0.0, 48_000), &sine(frequency_hz, 1.0, 48_000));
         let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
         let tangent = |hz: f64| (std::f64::consts::PI * hz / f64::from(RATE_HZ)).tan();
         let w = tangent(frequency_hz) / tangent(1_000.0);

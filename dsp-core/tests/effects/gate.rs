@@ -4,7 +4,7 @@ use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
     RATE_HZ, Stereo, amplitude, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
-    process_with_sidechain, warped_ratio,
+    process_with_side_chain, warped_ratio,
 };
 use crate::measure::{noise, peak, process, sine, sine_at, steps};
 
@@ -128,11 +128,11 @@ fn the_gate_opens_at_its_threshold_and_closes_below_its_hysteresis() {
 fn the_side_chain_replaces_the_main_input() {
     let settings = [("threshold_db", -20.0), ("range_db", 40.0)];
     let loud = noise(0.5, 9_600);
-    let closed = process_with_sidechain(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
+    let closed = process_with_side_chain(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
     check("gain with a silent side-chain, dB", db(f64::from(closed[0][9_599] / loud[0][9_599])), -40.0, 1e-3);
 
     let quiet = noise(0.001, 9_600);
-    let open = process_with_sidechain(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
+    let open = process_with_side_chain(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
     assert_eq!(open[0][4_800..], quiet[0][4_800..]);
     assert_eq!(open[1][4_800..], quiet[1][4_800..]);
 }
@@ -164,7 +164,7 @@ fn the_high_pass_is_a_butterworth_filter() {
             ];
             let frames = rate_hz as usize;
             let mut chain = gate_at(rate_hz, &settings);
-            process_with_sidechain(
+            process_with_side_chain(
                 &mut chain,
                 &constant(0.0, frames),
                 &sine_at(rate_hz, frequency_hz, 0.5, frames),

@@ -44,7 +44,7 @@ pub(crate) fn process(chain: &mut EffectChain, [left, right]: &Stereo) -> Stereo
 }
 
 /// Processes audio with a side-chain in one call and asserts that this does not allocate.
-pub(crate) fn process_with_sidechain(
+pub(crate) fn process_with_side_chain(
     chain: &mut EffectChain,
     [left, right]: &Stereo,
     side: &Stereo,

@@ -10,7 +10,7 @@ use dsp_core::effects::{
 use dsp_core::mixer::{EffectChain, EffectSlot};
 use dsp_core::simd::force_baseline;
 
-use crate::measure::{RATE_HZ, Stereo, noise, peak, process_with_sidechain, sine};
+use crate::measure::{RATE_HZ, Stereo, noise, peak, process_with_side_chain, sine};
 
 const SECOND: usize = RATE_HZ as usize;
 
@@ -112,7 +112,7 @@ impl BareEffect {
 fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames: &[usize]) -> Stereo {
     let frames = input[0].len();
     let [mut left, mut right] = input.clone();
-    let sidechain = [input[1].clone(), input[0].clone()];
+    let side_chain = [input[1].clone(), input[0].clone()];
     let mut calls = call_frames.iter().cycle();
     let mut start = 0;
     // The changes are at the same frames for all call sizes.
@@ -134,9 +134,9 @@ fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames:
         }
         let end = next.map_or(frames, |(_, change_frame)| change_frame);
         let part = start..end.min(start + calls.next().copied().unwrap_or(1));
-        let sidechain = [&sidechain[0][part.clone()], &sidechain[1][part.clone()]];
+        let side_chain = [&side_chain[0][part.clone()], &side_chain[1][part.clone()]];
         assert_no_alloc(|| {
-            chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
+            chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(side_chain)]);
         });
         start = part.end;
     }
@@ -145,7 +145,7 @@ fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames:
 
 /// Processes audio in one call, without changes of parameters.
 fn process_unchanged(chain: &mut EffectChain, input: &Stereo) -> Stereo {
-    process_with_sidechain(chain, input, &[input[1].clone(), input[0].clone()])
+    process_with_side_chain(chain, input, &[input[1].clone(), input[0].clone()])
 }
 
 fn bits(audio: &Stereo) -> Vec<u32> {
@@ -204,8 +204,8 @@ fn skipping_silence_does_not_change_the_output() {
                 let (mut start, mut calls) = (0, [32, 7, 100, 256].into_iter().cycle());
                 while start < left.len() {
                     let part = start..left.len().min(start + calls.next().unwrap_or(1));
-                    let sidechain = [&side[0][part.clone()], &side[1][part.clone()]];
-                    chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
+                    let side_chain = [&side[0][part.clone()], &side[1][part.clone()]];
+                    chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(side_chain)]);
                     // LFOs and ramps continue while an effect skips silence.
                     if start < 150_000 && part.end >= 150_000 {
                         (0..kind.parameters.len()).for_each(|index| {

@@ -1,4 +1,4 @@
-//! Tests of the tremolo: depth, rate, shapes, stereo phase and synchronisation.
+//! Tests of the tremolo: depth, rate, shapes, stereo phase and synchronization.
 
 use std::f64::consts::TAU;
 

@@ -124,17 +124,17 @@ fn signals_whose_compensating_delay_changes_do_not_click() {
     }
     let mut compressor = effect_with("compressor", &[("ratio", 1.0)]);
     compressor.side_chain = Some(0);
-    let tracks_with_sidechain = |effects| vec![silent("a", late()), sounding("b", effects)];
+    let tracks_with_side_chain = |effects| vec![silent("a", late()), sounding("b", effects)];
     check(
         "a side-chain with latency is added",
-        tracks_with_sidechain(vec![]),
-        tracks_with_sidechain(vec![compressor.clone()]),
+        tracks_with_side_chain(vec![]),
+        tracks_with_side_chain(vec![compressor.clone()]),
         2.5,
     );
     check(
         "a side-chain with latency is removed",
-        tracks_with_sidechain(vec![compressor]),
-        tracks_with_sidechain(vec![]),
+        tracks_with_side_chain(vec![compressor]),
+        tracks_with_side_chain(vec![]),
         2.5,
     );
 }
@@ -254,17 +254,17 @@ fn fades_before_and_after_a_changing_delay_stay_aligned() {
 
 #[test]
 fn a_crossfade_of_the_input_stays_in_front_of_the_effects() {
-    let tracks_with_sidechain = |side_chain, gain| {
+    let tracks_with_side_chain = |side_chain, gain| {
         let compressor = EffectSettings { side_chain, ..effect_with("compressor", &[("ratio", 1.0)]) };
         let compressed = Track { gain, ..sounding("b", vec![compressor, quiet("1")]) };
         vec![silent("a", vec![effect_with("limiter", &[])]), compressed]
     };
     for wait_frames in [0, 128] {
         let edits =
-            vec![(0, tracks_with_sidechain(None, 1.0)), (wait_frames, tracks_with_sidechain(None, 0.99))];
+            vec![(0, tracks_with_side_chain(None, 1.0)), (wait_frames, tracks_with_side_chain(None, 0.99))];
         check_all(
             "a side-chain is removed, then the gain changes",
-            tracks_with_sidechain(Some(0), 1.0),
+            tracks_with_side_chain(Some(0), 1.0),
             edits,
             0.1,
         );
@@ -437,10 +437,10 @@ fn a_fading_effect_with_a_side_chain_keeps_its_side_chain() {
         let gate = effect_with("gate", &[("threshold_db", -30.0), ("range_db", 60.0), ("ratio", 100.0)]);
         named(id, EffectSettings { side_chain, ..gate })
     };
-    let tracks = |effect| vec![silent("key", vec![]), sounding("a", vec![effect])];
+    let tracks = |effect| vec![silent("source", vec![]), sounding("a", vec![effect])];
     check("replaced by another gate", tracks(gate("1", Some(0))), tracks(gate("2", Some(0))), 0.1);
     check("replaced by a quiet effect", tracks(gate("1", Some(0))), tracks(quiet("2")), 0.1);
-    check("removed with its track", tracks(gate("1", Some(0))), vec![silent("key", vec![])], 0.1);
+    check("removed with its track", tracks(gate("1", Some(0))), vec![silent("source", vec![])], 0.1);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
 
 /// Plays for 20,000 frames and edits the track. Returns the output from 8,000 frames after the edit
 /// on.
-fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
+fn edited_output(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), before);
     mixer.play();
     play(&mut mixer, 20_000);
@@ -67,8 +67,8 @@ fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     play(&mut mixer, 16_000).split_off(8_000)
 }
 
-/// Returns the output of the same frames as [`after_edit`], without an edit.
-fn unedited(events: &[TrackEvent]) -> Vec<f32> {
+/// Returns the output of the same frames as [`edited_output`], without an edit.
+fn unedited_output(events: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), events);
     mixer.play();
     play(&mut mixer, 36_000).split_off(28_000)
@@ -99,7 +99,7 @@ fn an_unrelated_edit_keeps_notes_that_start_after_a_controller_that_ends_notes()
     ] {
         let before = [early, sounding.to_vec()].concat();
         let after = [before.clone(), vec![on(90_000, 40)]].concat();
-        assert_same_level(&after_edit(&before, &after), &unedited(&before), label);
+        assert_same_level(&edited_output(&before, &after), &unedited_output(&before), label);
     }
 }
 
@@ -107,17 +107,17 @@ fn an_unrelated_edit_keeps_notes_that_start_after_a_controller_that_ends_notes()
 fn a_sostenuto_note_survives_edits_until_its_pedal_is_removed() {
     let before = [on(10, 69), control(1_000, SOSTENUTO, 127), off(1_500, 69)];
     let after = [&before[..], &[on(90_000, 40)]].concat();
-    assert_same_level(&after_edit(&before, &after), &unedited(&before), "sostenuto");
+    assert_same_level(&edited_output(&before, &after), &unedited_output(&before), "sostenuto");
     let without = [on(10, 69), off(1_500, 69)];
-    assert!(peak(&after_edit(&before, &without)) < 1e-3, "a removed pedal holds the note");
+    assert!(peak(&edited_output(&before, &without)) < 1e-3, "a removed pedal holds the note");
 }
 
 #[test]
 fn a_controller_that_an_edit_removes_returns_to_its_default() {
     let before = [control(10, VOLUME, 0), on(1_000, 69)];
-    assert!(peak(&unedited(&before)) < 1e-4);
+    assert!(peak(&unedited_output(&before)) < 1e-4);
     let after = [on(1_000, 69)];
-    assert_same_level(&after_edit(&before, &after), &unedited(&after), "volume");
+    assert_same_level(&edited_output(&before, &after), &unedited_output(&after), "volume");
 }
 
 #[test]

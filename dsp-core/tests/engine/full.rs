@@ -237,8 +237,8 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
     let whole = render_by(new, &dsp_core::render::SingleThread);
     for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
         let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
-        // `skip_block` skips some blocks of the song, depending on the range; the render skips the
-        // others.
+        // `skip_block` skips some blocks of the session, depending on the range; the render skips
+        // the others.
         for _ in 0..range.start % 3 {
             part.skip_block(&TwoThreads);
         }

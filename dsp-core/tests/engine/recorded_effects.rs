@@ -34,9 +34,9 @@ fn clip_track(id: &str, frame: u64) -> Track {
     Track { id: id.to_owned(), clips: vec![clip], ..Track::default() }
 }
 
-/// Returns a song with a recorded effect in a track, in the group that the track feeds and in the
-/// master. Limiters before the effects have a latency. The values of `audio_slots` are those of the
-/// track, the group and the master.
+/// Returns a session with a recorded effect in a track, in the group that the track feeds and in
+/// the master. Limiters before the effects have a latency. The values of `audio_slots` are those of
+/// the track, the group and the master.
 fn song(audio_slots: [Option<u32>; 3]) -> Session {
     let [of_track, of_group, of_master] = audio_slots;
     let limiter = |id: &str| effect(id, "limiter", &[]);
@@ -96,7 +96,7 @@ fn rendered(song: &Session, audio: &[Option<AudioSlot>]) -> Vec<f32> {
     output
 }
 
-/// Returns the song with the recordings of its effects, which multiply by [`GAIN`].
+/// Returns the session with the recordings of its effects, which multiply by [`GAIN`].
 fn recorded_song() -> (Session, Vec<Option<AudioSlot>>) {
     let mut audio = media().audio.to_vec();
     let mut audio_slots = [None; 3];
@@ -279,26 +279,27 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
     }
 }
 
-/// Returns a song in which a recorded effect follows a compressor in the track `lead` and in the
-/// master. The group `key` feeds their side-chains. It is muted, and `key_limiters` and
+/// Returns a session in which a recorded effect follows a compressor in the track `lead` and in the
+/// master. The group `source` feeds their side-chains. It is muted, and `source_limiters` and
 /// `lead_limiters` have a latency.
-fn keyed_song(lead_limiters: usize, key_limiters: usize) -> Session {
+fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Session {
     let limiters = |count: usize| (0..count).map(|index| effect(&format!("l{index}"), "limiter", &[]));
-    let keyed = |settings: EffectSettings| EffectSettings { side_chain: Some(2), ..settings };
-    let compressed = || [keyed(effect("c", "compressor", &[-50.0])), keyed(recorded("r", None))];
+    let with_side_chain = |settings: EffectSettings| EffectSettings { side_chain: Some(2), ..settings };
+    let compressed =
+        || [with_side_chain(effect("c", "compressor", &[-50.0])), with_side_chain(recorded("r", None))];
     let lead = Track {
         effects: limiters(lead_limiters).chain(compressed()).collect(),
         ..track("lead", &[(0, 90_000, 60)])
     };
     let drum = Track { output: Some(2), ..clip_track("drum", 24_000) };
-    let key = Track {
-        id: "key".to_owned(),
-        effects: limiters(key_limiters).collect(),
+    let source = Track {
+        id: "source".to_owned(),
+        effects: limiters(source_limiters).collect(),
         mute: true,
         ..Track::default()
     };
     let apart = clip_track("apart", 0);
-    let mut song = session(vec![lead, drum, key, apart]);
+    let mut song = session(vec![lead, drum, source, apart]);
     song.master_effects = compressed().into();
     song.length_frames = 96_000;
     song
@@ -319,10 +320,12 @@ fn inputs(song: &Session, owner: EffectOwner, effect: usize) -> ([Vec<f32>; 2], 
 
 #[test]
 fn the_side_chain_of_an_input_is_that_of_the_effects_of_the_engine() {
-    for (lead_limiters, key_limiters) in [(0, 0), (2, 0), (0, 2), (1, 3)] {
-        let song = keyed_song(lead_limiters, key_limiters);
+    for (lead_limiters, source_limiters) in [(0, 0), (2, 0), (0, 2), (1, 3)] {
+        let song = song_with_side_chains(lead_limiters, source_limiters);
         for (owner, compressor) in [(EffectOwner::Track(0), lead_limiters), (EffectOwner::Master, 0)] {
-            let label = format!("{owner:?} after {lead_limiters} limiters, and {key_limiters} for the key");
+            let label = format!(
+                "{owner:?} after {lead_limiters} limiters, and {source_limiters} limiters in the side-chain source"
+            );
             let (input, side_chain) = inputs(&song, owner, compressor);
             assert!(peak(&side_chain[0]) > 0.001 && side_chain[0].len() == input[0].len(), "{label}");
             assert!(peak(&side_chain[0][..24_000]) < 1e-4, "{label}");
@@ -355,13 +358,13 @@ fn the_side_chain_of_an_input_is_that_of_the_effects_of_the_engine() {
 #[test]
 fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
     let owner = EffectOwner::Track(0);
-    let song = keyed_song(1, 1);
+    let song = song_with_side_chains(1, 1);
     let before = |song: &Session| session_before_effect(song, owner, 2);
     let ids =
         |song: &Session| before(song).session.tracks.iter().map(|track| track.id.clone()).collect::<Vec<_>>();
     assert_eq!(
         (ids(&song), before(&song).side_chain),
-        (["lead", "drum", "key"].map(String::from).into(), Some(2))
+        (["lead", "drum", "source"].map(String::from).into(), Some(2))
     );
     // The faders of the track that feeds the side-chain come after it.
     let mut edited = song.clone();
@@ -387,7 +390,7 @@ fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
 
 #[test]
 fn solo_keeps_what_feeds_the_side_chains_of_audible_tracks() {
-    let song = keyed_song(0, 0);
+    let song = song_with_side_chains(0, 0);
     let soloed = |song: &Session, track: usize| {
         let mut song = song.clone();
         song.tracks[track].solo = true;

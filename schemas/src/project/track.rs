@@ -176,9 +176,9 @@ pub enum TrackKind {
 pub enum SynthEngine {
     /// A preset of a SoundFont bank.
     SoundFont(SoundFontEngine),
-    /// A VST 2 plugin.
+    /// A VST2 plugin.
     Vst2(PluginEngine),
-    /// A VST 3 plugin.
+    /// A VST3 plugin.
     Vst3(PluginEngine),
 }
 
@@ -283,9 +283,9 @@ pub struct Effect {
 pub enum EffectType {
     /// An effect of the engine, which [`Effect::name`] identifies.
     Builtin,
-    /// A VST 2 plugin.
+    /// A VST2 plugin.
     Vst2,
-    /// A VST 3 plugin.
+    /// A VST3 plugin.
     Vst3,
 }
 

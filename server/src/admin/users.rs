@@ -219,8 +219,8 @@ pub(super) async fn change(
     Ok(Json(Accounts::load(&state).await?.account_of(new_row)))
 }
 
-/// Records changes of role and of disabling in the audit log. `cancelled_tasks` is the number of
-/// tasks that were cancelled when the account was disabled.
+/// Records in the audit log that the role changed, and that the account was disabled or enabled.
+/// `cancelled_tasks` is the number of tasks that were cancelled because the account was disabled.
 async fn record_change(
     state: &AppState,
     actor: &Actor,

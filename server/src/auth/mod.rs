@@ -30,7 +30,7 @@ pub(crate) use links::{issue_link, linked_render};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
 pub(crate) use rate_limits::limit_addresses;
-pub(crate) use session_end::{access_ended, end_with_access};
+pub(crate) use session_end::{access_ended, end_when_access_ends};
 pub use store::invites::InviteRow;
 pub use store::{ActingUser, Role, UserRow};
 pub use throttle::{FailureSelection, Throttle, Throttled, ThrottledKind};

@@ -39,7 +39,11 @@ const ENDING_PATHS: [&str; 2] = ["/auth/password", "/auth/logout"];
 
 /// Middleware that ends a request or the body of its answer after the caller has lost access. A
 /// request that is ended gets 401; its work ends as if the caller had disconnected.
-pub(crate) async fn end_with_access(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn end_when_access_ends(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let path = request.uri().path();
     if ENDING_PATHS.iter().any(|ending| path.ends_with(ending)) {
         return next.run(request).await;

@@ -4,6 +4,7 @@
 //! in an entry's header is ignored. Each entry is read up to a limit; an entry that exceeds the
 //! limit is refused.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use zip::ZipArchive;
@@ -72,9 +73,11 @@ impl<R: Read + Seek> Archive<R> {
             };
             let entry = zip.by_index_raw(number).map_err(|error| unreadable(&error))?;
             let name = entry.name().map_err(|error| unreadable(&error))?;
-            let shown_name: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
             if entry.is_symlink() || entry.encrypted() || !(is_bundle_entry(&name) || name == AUDIO_FOLDER) {
-                return Err(BundleError::from_reason(format!("`{shown_name}` does not belong in a bundle")));
+                return Err(BundleError::from_reason(format!(
+                    "`{}` does not belong in a bundle",
+                    shown_name(&name)
+                )));
             }
         }
         Ok(Self(zip))
@@ -124,7 +127,11 @@ pub(crate) fn open_zip<R: Read + Seek>(reader: R) -> Result<ZipArchive<LimitedRe
     let limited_reader = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
     let zip = ZipArchive::new(limited_reader).map_err(|error| format!("it cannot be opened: {error}"))?;
     if zip.has_duplicate_names() {
-        return Err("it has two entries with the same name".to_owned());
+        let entries = match repeated_name(zip) {
+            Some(name) => format!("more than one entry named `{}`", shown_name(&name)),
+            None => "several entries with the same name".to_owned(),
+        };
+        return Err(format!("it has {entries}; every name must be unique"));
     }
     if zip.len() > ENTRIES_MAX {
         return Err(format!("it has {} entries, and at most {ENTRIES_MAX} are allowed", zip.len()));
@@ -134,6 +141,40 @@ pub(crate) fn open_zip<R: Read + Seek>(reader: R) -> Result<ZipArchive<LimitedRe
     // The central directory was checked, so it is read again without the limit.
     reader.seek(SeekFrom::Start(0)).map_err(|error| format!("it cannot be opened: {error}"))?;
     ZipArchive::new(reader).map_err(|error| format!("it cannot be opened: {error}"))
+}
+
+/// Returns the first name that the central directory of an archive has twice. [`ZipArchive`] keeps
+/// one entry for each name, so the records are read here. Returns `None` if names are equal only
+/// when they are decoded.
+fn repeated_name<R: Read + Seek>(zip: ZipArchive<LimitedReader<R>>) -> Option<String> {
+    /// Signature and length of a record before its name (APPNOTE.TXT, section 4.3.12).
+    const SIGNATURE: &[u8] = b"PK\x01\x02";
+    const HEADER_BYTES: usize = 46;
+    let start = zip.central_directory_start();
+    let mut reader = zip.into_inner();
+    reader.remaining_bytes = Some(DIRECTORY_MAX_BYTES);
+    reader.seek(SeekFrom::Start(start)).ok()?;
+    let mut names = HashSet::new();
+    loop {
+        let mut header = [0; HEADER_BYTES];
+        reader.read_exact(&mut header).ok()?;
+        let length = |offset| usize::from(u16::from_le_bytes([header[offset], header[offset + 1]]));
+        let (name_bytes, extra_bytes, comment_bytes) = (length(28), length(30), length(32));
+        let mut content = vec![0; name_bytes + extra_bytes + comment_bytes];
+        reader.read_exact(&mut content).ok()?;
+        content.truncate(name_bytes);
+        if !header.starts_with(SIGNATURE) {
+            return None;
+        }
+        if let Some(name) = names.replace(content) {
+            return Some(String::from_utf8_lossy(&name).into_owned());
+        }
+    }
+}
+
+/// Returns the name of an entry for an error text: without control characters, and shortened.
+pub(crate) fn shown_name(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_control()).take(100).collect()
 }
 
 /// Whether a bundle may have an entry with this name.

@@ -13,7 +13,7 @@ mod export;
 mod import;
 mod manifest;
 
-pub(crate) use archive::{LimitedReader, open_zip};
+pub(crate) use archive::{LimitedReader, open_zip, shown_name};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

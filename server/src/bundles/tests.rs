@@ -356,7 +356,10 @@ async fn a_bundle_with_two_entries_of_the_same_name_is_refused() {
         twice[offset..offset + 12].copy_from_slice(b"project.json");
     }
     let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
-    assert!(detail.contains("two entries with the same name"), "{detail}");
+    assert!(
+        detail.contains("it has more than one entry named `project.json`; every name must be unique"),
+        "{detail}"
+    );
     assert_eq!(songs.get(&songs.ada, PROJECTS).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 }
 

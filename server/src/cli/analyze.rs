@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         writeln!(out, "  centroid        {centroid_hz:.0} Hz")?;
     }
     if let Some(tempo) = analysis.tempo {
-        writeln!(out, "  tempo           {:.1} bpm (estimate)", tempo.bpm)?;
+        writeln!(out, "  tempo           {:.1} BPM (estimate)", tempo.bpm)?;
     }
     if let Some(key) = analysis.key {
         writeln!(out, "  key             {} {} (estimate)", key.tonic, key.mode)?;

@@ -140,7 +140,8 @@ impl FileArgs {
             return Ok(None);
         }
         let folder = &self.output;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
         Ok(Some(folder))
     }
 

@@ -34,7 +34,7 @@ impl Output {
             if io::stdout().is_terminal() {
                 bail!("standard output is a terminal; redirect it, or choose the name of a file");
             }
-            let temporary = NamedTempFile::new().context("cannot make a temporary file")?;
+            let temporary = NamedTempFile::new().context("cannot create a temporary file")?;
             return Ok(Self { temporary, destination: None, name: "standard output".to_owned() });
         }
         if let Some(input) = inputs.iter().find(|input| is_same_file(input, destination)) {

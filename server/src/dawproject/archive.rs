@@ -8,7 +8,7 @@ use zip::read::ZipFile;
 use zip::result::ZipError;
 
 use super::refusal::Refusal;
-use crate::bundles::{LimitedReader, open_zip};
+use crate::bundles::{LimitedReader, open_zip, shown_name};
 
 /// Names of the entries with the project and with its title. A file without the latter is accepted.
 pub(super) const PROJECT_PATH: &str = "project.xml";
@@ -64,8 +64,7 @@ impl Archive {
             Ok(entry) => Ok(Some(entry)),
             Err(ZipError::FileNotFound) => Ok(None),
             Err(error) => {
-                let name: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-                Err(Refusal::from_reason(format!("`{name}` cannot be read: {error}")))
+                Err(Refusal::from_reason(format!("`{}` cannot be read: {error}", shown_name(name))))
             }
         }
     }

@@ -46,7 +46,8 @@ pub(super) async fn open_first_connection(
     let url = address.reveal();
     let file = address.file().unwrap_or_default();
     if let Some(dir) = file.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        std::fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("cannot create the folder {}", dir.display()))?;
     }
     create_private_file(&file)?;
     let with_mode = |mode: &str| match url.contains('?') {

@@ -48,7 +48,7 @@ pub(super) struct AudioExportRequest {
     /// Options that this version does not know.
     #[serde(flatten)]
     #[schema(ignore)]
-    other: Map<String, Value>,
+    unknown_fields: Map<String, Value>,
 }
 
 /// The result of a conversion.
@@ -106,8 +106,8 @@ pub(super) async fn export(
     Query(query): Query<RenderQuery>,
     Json(request): Json<AudioExportRequest>,
 ) -> ApiResult<Response> {
-    let AudioExportRequest { file_id, file, sound, other } = request;
-    refuse_unknown(other.iter())?;
+    let AudioExportRequest { file_id, file, sound, unknown_fields } = request;
+    refuse_unknown(unknown_fields.iter())?;
     let settings = FileSettings::check(file.check()?, sound, DEFAULTS)?;
     let job = AudioExportJob { file_id, settings };
     audio::require(&state, &user.id, &job.file_id).await?;

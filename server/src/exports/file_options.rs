@@ -56,7 +56,7 @@ struct Metadata {
     /// Fields that this version cannot write.
     #[serde(flatten)]
     #[schema(ignore)]
-    other: Map<String, Value>,
+    unknown_fields: Map<String, Value>,
 }
 
 /// Checked options.
@@ -96,8 +96,8 @@ impl FileOptions {
 
 impl Metadata {
     fn check(self) -> ApiResult<Tags> {
-        let Self { title, artist, album, genre, year, comment, isrc, cover, other } = self;
-        refuse_unknown(other.iter())?;
+        let Self { title, artist, album, genre, year, comment, isrc, cover, unknown_fields } = self;
+        refuse_unknown(unknown_fields.iter())?;
         let tags = UncheckedTags { title, artist, album, genre, year, comment, isrc, cover };
         tags.check().map_err(|BadTag { name, problem }| {
             ApiError::bad_request("bad_metadata", format!("`metadata.{name}` {problem}"))

@@ -91,8 +91,8 @@ impl<E: Export> ExportJob<E> {
         selection: Selection,
         operation: E,
     ) -> ApiResult<Self> {
-        let ExportRequest { project_id, project, sound, tail_secs, other } = request;
-        refuse_unknown(other.iter())?;
+        let ExportRequest { project_id, project, sound, tail_secs, unknown_fields } = request;
+        refuse_unknown(unknown_fields.iter())?;
         if sound.normalize.is_some() && !E::IS_MIX {
             return Err(ApiError::bad_request(
                 "unsupported_option",
@@ -107,7 +107,7 @@ impl<E: Export> ExportJob<E> {
             ));
         }
         // Frees these fields before the project is loaded.
-        drop(other);
+        drop(unknown_fields);
         let tail_limit_secs = state.config.limits.tail_max_secs;
         Ok(Self {
             file: FileSettings::check(file, sound, E::DEFAULTS)?,

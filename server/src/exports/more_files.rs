@@ -33,7 +33,7 @@ pub(super) struct MoreFile {
     /// Options that this version does not know.
     #[serde(flatten)]
     #[schema(ignore)]
-    other: Map<String, Value>,
+    unknown_fields: Map<String, Value>,
 }
 
 /// A checked further file.
@@ -73,8 +73,8 @@ pub(super) fn check_more_files(
 
 impl MoreFile {
     fn check(self, defaults: SoundDefaults) -> ApiResult<CheckedMoreFile> {
-        let Self { file, sound, range, other } = self;
-        refuse_unknown(other.iter())?;
+        let Self { file, sound, range, unknown_fields } = self;
+        refuse_unknown(unknown_fields.iter())?;
         check_range(range)?;
         Ok(CheckedMoreFile { settings: FileSettings::check(file.check()?, sound, defaults)?, range })
     }

@@ -16,7 +16,7 @@ struct PresetOptions {
     #[serde(flatten)]
     sound: SoundOptions,
     #[serde(flatten)]
-    other: Map<String, Value>,
+    unknown_fields: Map<String, Value>,
 }
 
 /// Checks the options that a preset of an export contains.
@@ -24,9 +24,9 @@ struct PresetOptions {
 /// # Errors
 /// A sentence about the first option that `/plugins/render` would refuse.
 pub(crate) fn check_preset_options(options: &Value) -> Result<(), String> {
-    let PresetOptions { file, sound, other } =
+    let PresetOptions { file, sound, unknown_fields } =
         PresetOptions::deserialize(options).map_err(|error| error.to_string())?;
-    let checked = refuse_unknown(other.iter())
+    let checked = refuse_unknown(unknown_fields.iter())
         .and_then(|()| file.check())
         .and_then(|file| FileSettings::check(file, sound, DEFAULTS));
     checked.map(drop).map_err(|error| error.to_string())

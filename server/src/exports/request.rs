@@ -31,7 +31,7 @@ pub(super) struct ExportRequest {
     /// Options that this version does not know.
     #[serde(flatten)]
     #[schema(ignore)]
-    pub(super) other: Map<String, Value>,
+    pub(super) unknown_fields: Map<String, Value>,
 }
 
 /// The part of a song that an export renders.

@@ -47,7 +47,7 @@ pub(super) async fn run(
     loop {
         let received = tokio::select! {
             biased;
-            () = state.stop.cancelled() => return close(socket, CLOSE_GOING_AWAY, "the service stops").await,
+            () = state.stop.cancelled() => return close(socket, CLOSE_GOING_AWAY, "the service is stopping").await,
             () = &mut access_ended => {
                 return close(socket, CLOSE_ACCESS_ENDED, "you have logged out, or your account has changed").await;
             }

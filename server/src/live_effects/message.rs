@@ -30,7 +30,7 @@ pub(super) struct ChainCommand {
     /// Seed of random numbers, as `settings.seed` of a project.
     #[serde(default)]
     pub(super) seed: u64,
-    /// Tempo in quarter notes per minute, for effects that synchronise to it.
+    /// Tempo in quarter notes per minute, for effects that synchronize to it.
     #[serde(default = "default_bpm")]
     pub(super) bpm: f64,
     pub(super) effects: Vec<Value>,

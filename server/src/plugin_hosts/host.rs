@@ -244,8 +244,11 @@ fn checked(opened: Opened) -> Result<Opened, HostError> {
             "it has {parameters} parameters and {programs} programs; at most {PARAMETERS_MAX} and \
              {PROGRAMS_MAX} are allowed"
         )
-    } else if opened.parameters.iter().any(|parameter| parameter.name.len() > TEXT_BYTES_MAX) {
-        format!("the name of a parameter has more than {TEXT_BYTES_MAX} bytes")
+    } else if let Some(parameter) =
+        opened.parameters.iter().find(|parameter| parameter.name.len() > TEXT_BYTES_MAX)
+    {
+        let (id, bytes) = (&parameter.id, parameter.name.len());
+        format!("the name of parameter {id} has {bytes} bytes; at most {TEXT_BYTES_MAX} are allowed")
     } else {
         return Ok(opened);
     };

@@ -65,7 +65,7 @@ pub(super) struct ParameterList {
     vendor: String,
     /// Version of the plugin as its vendor writes it; empty if the plugin does not state it.
     version: String,
-    /// Plugin format: VST 2.4 or VST 3.
+    /// Plugin format: VST2 or VST3.
     format: VstFormat,
     /// Whether the plugin receives notes.
     accepts_notes: bool,

@@ -29,9 +29,9 @@ plugin_request! {
     }
 }
 
-/// Saves the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
-/// of a VST 3 plugin, or a `.fxp` file of a VST 2 plugin. The plugin runs in a separate process,
-/// which ends with the request.
+/// Sends the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
+/// of a VST3 plugin, or a `.fxp` file of a VST2 plugin. The plugin runs in a separate process, which
+/// ends with the request.
 #[utoipa::path(post, path = "/plugins/preset-file", tag = "plugins", request_body = PresetFileRequest,
     responses((status = 200, description = "The file, whose name is that of the plugin", content_type = "application/octet-stream",
             headers(("Content-Disposition" = String))),

@@ -62,7 +62,7 @@ pub(super) struct ScanAnswer {
 struct UnclassifiedPlugin {
     /// Name of the plugin or, if it is unknown, of its module.
     name: String,
-    /// Plugin format: VST 2.4 or VST 3.
+    /// Plugin format: VST2 or VST3.
     format: VstFormat,
     /// Path of the plugin's module.
     path: String,

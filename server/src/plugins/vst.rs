@@ -12,7 +12,7 @@ use super::modules::FoundPlugin;
 pub enum VstFormat {
     /// VST 2.4.
     Vst2,
-    /// VST 3.
+    /// VST3.
     Vst3,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct VstPlugin {
     plugin_id: String,
     /// Name of the plugin, from its module.
     name: String,
-    /// Plugin format: VST 2.4 or VST 3.
+    /// Plugin format: VST2 or VST3.
     format: VstFormat,
     /// Vendor of the plugin; empty if the module does not name one.
     vendor: String,

@@ -25,7 +25,7 @@ const CLIENT_ID_MAX_BYTES: usize = 128;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TempSave {
-    /// Id of the browser window that writes the autosave. The window uses it to recognise its own
+    /// Id of the browser window that writes the autosave. The window uses it to recognize its own
     /// writes.
     #[schema(min_length = 1, max_length = 128)]
     client_id: String,

@@ -165,13 +165,13 @@ impl<W: Write + Seek> MixPass<W> {
             }
         }
         let mut levels = Levels::new(session.tracks.len());
-        levels.take(&mut render);
+        levels.read_from(&mut render);
         self.files.sort_by_key(|file| std::cmp::Reverse(file.start_frame()));
         let mut running_files: Vec<RunningFile<W>> = Vec::new();
         loop {
             let next_frame = frame + BLOCK_FRAMES as u64;
             if self.files.last().is_some_and(|file| file.start_frame() < next_frame) {
-                levels.take(&mut render);
+                levels.read_from(&mut render);
                 running_files.iter_mut().for_each(|file| file.add_levels(&levels));
                 while let Some(file) = self.files.pop_if(|file| file.start_frame() < next_frame) {
                     running_files.push(file.start(session, sources)?);
@@ -185,7 +185,7 @@ impl<W: Write + Seek> MixPass<W> {
             let is_due = pass.is_due();
             let ends = running_files.iter().any(|file| file.ends_before(frame));
             if is_due || ends {
-                levels.take(&mut render);
+                levels.read_from(&mut render);
                 running_files.iter_mut().for_each(|file| file.add_levels(&levels));
             }
             let progress = frame as f64 / max_frames.max(1) as f64;
@@ -197,7 +197,7 @@ impl<W: Write + Seek> MixPass<W> {
                 pass.report(frame, max_frames, observer)?;
             }
         }
-        levels.take(&mut render);
+        levels.read_from(&mut render);
         for mut file in running_files {
             file.add_levels(&levels);
             let (index, report) = file.finish(prepared_render, &audible, observer)?;

@@ -164,7 +164,7 @@ impl Levels {
     }
 
     /// Replaces the levels by those since the last call for this render.
-    pub(super) fn take(&mut self, render: &mut OfflineRender) {
+    pub(super) fn read_from(&mut self, render: &mut OfflineRender) {
         render.take_peaks(&mut self.peaks);
         self.reduction = render.take_limiter_reduction();
     }

@@ -70,8 +70,9 @@ pub struct NormalizationReport {
     /// Decibels by which the highest true peak exceeded the limit after the gain; 0 if it did not.
     /// The limiter reduced it by this much, so the file can be softer than the target.
     pub peak_reduction_db: f64,
-    /// Number of times that the file was written, at most 4. Each time, the limit was lower, until
-    /// the true peak did not exceed the maximum.
+    /// Number of times that the file was written, 1 to 4. It is written again with a lower limit
+    /// while its true peak exceeds `true_peak_max_db`. After the fourth time the peak may still
+    /// exceed it; a warning says so.
     pub attempts: u32,
 }
 

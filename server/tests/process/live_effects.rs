@@ -96,7 +96,7 @@ fn a_local_client_processes_blocks_and_is_told_of_a_stop() {
     assert!(metrics.contains("songfoundry_live_streams 1\n"), "{metrics}");
     assert!(metrics.contains("songfoundry_live_blocks_total 5\n"), "{metrics}");
     service.signal("TERM");
-    assert_eq!(closed(&mut socket), (1001, "the service stops".to_owned()));
+    assert_eq!(closed(&mut socket), (1001, "the service is stopping".to_owned()));
 }
 
 #[test]

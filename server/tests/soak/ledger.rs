@@ -19,10 +19,10 @@ pub(crate) struct Song {
     pub(crate) in_flight: Option<String>,
 }
 
-/// An uploaded audio file.
+/// An uploaded recording.
 #[derive(Debug, Clone)]
-pub(crate) struct Sound {
-    /// Id of the file.
+pub(crate) struct Recording {
+    /// Id of the audio file.
     pub(crate) id: String,
     /// Number from which the content is generated.
     pub(crate) number: usize,
@@ -43,14 +43,14 @@ pub(crate) struct PartialUpload {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) songs: Vec<Song>,
-    pub(crate) sounds: Vec<Sound>,
+    pub(crate) recordings: Vec<Recording>,
     /// The resumable upload in progress when the service ended.
     pub(crate) partial_upload: Option<PartialUpload>,
     /// Number of resumable uploads that continued after the service had ended.
     pub(crate) resumed: usize,
     pub(crate) saves: usize,
     /// Number of recordings that were checked.
-    checked_sounds: usize,
+    checked_recordings: usize,
     /// Number of saves in flight that were stored.
     stored_in_flight: usize,
 }
@@ -61,11 +61,11 @@ impl Default for Ledger {
             |number| Song { id: format!("song-{number}"), revision: 0, name: String::new(), in_flight: None };
         Self {
             songs: (0..2).map(song).collect(),
-            sounds: Vec::new(),
+            recordings: Vec::new(),
             partial_upload: None,
             resumed: 0,
             saves: 0,
-            checked_sounds: 0,
+            checked_recordings: 0,
             stored_in_flight: 0,
         }
     }
@@ -73,11 +73,11 @@ impl Default for Ledger {
 
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { saves, sounds, stored_in_flight, resumed, .. } = self;
-        let sounds = sounds.len();
+        let Self { saves, recordings, stored_in_flight, resumed, .. } = self;
+        let recordings = recordings.len();
         write!(
             f,
-            "all {saves} acknowledged saves and {sounds} acknowledged uploads are stored completely; \
+            "all {saves} acknowledged saves and {recordings} acknowledged uploads are stored completely; \
              {stored_in_flight} unacknowledged saves are stored, too; resumable uploads continued {resumed} times"
         )
     }
@@ -112,10 +112,10 @@ impl Ledger {
         for song in &mut self.songs {
             self.stored_in_flight += usize::from(check_song(service, song));
         }
-        for sound in &self.sounds[self.checked_sounds..] {
-            check_sound(service, sound);
+        for recording in &self.recordings[self.checked_recordings..] {
+            check_recording(service, recording);
         }
-        self.checked_sounds = self.sounds.len();
+        self.checked_recordings = self.recordings.len();
         if let Some(partial_upload) = &mut self.partial_upload {
             self.resumed += 1;
             check_partial_upload(service, partial_upload);
@@ -124,14 +124,14 @@ impl Ledger {
 
     /// Checks all data that was ever acknowledged.
     pub(crate) fn check_all(&mut self, service: &Service) {
-        self.checked_sounds = 0;
+        self.checked_recordings = 0;
         self.check_newest(service);
         assert!(self.has_acknowledged(), "nothing was acknowledged: {self:?}");
     }
 
     /// Whether a save and an upload were acknowledged.
     pub(crate) fn has_acknowledged(&self) -> bool {
-        self.saves > 0 && !self.sounds.is_empty()
+        self.saves > 0 && !self.recordings.is_empty()
     }
 }
 
@@ -178,14 +178,18 @@ fn check_partial_upload(service: &Service, partial_upload: &mut PartialUpload) {
     partial_upload.offset_bytes = stored;
 }
 
-fn check_sound(service: &Service, sound: &Sound) {
-    let path = format!("/api/v1/audio/{}", sound.id);
+fn check_recording(service: &Service, recording: &Recording) {
+    let path = format!("/api/v1/audio/{}", recording.id);
     let metadata = service.expect(200, "GET", &path, &[], &Value::Null);
     assert_eq!(metadata["frames"], 0x1000, "{metadata}");
     let file = service.call("GET", &format!("{path}/file"), &[], "").expect("an answer");
-    assert!(file.status == 200 && file.body == wav(sound.number), "sound {} is incomplete", sound.number);
+    assert!(
+        file.status == 200 && file.body == wav(recording.number),
+        "recording {} is incomplete",
+        recording.number
+    );
     let samples = service.call("GET", &format!("{path}/file?format=wav32f"), &[], "").expect("an answer");
-    assert_eq!(samples.status, 200, "the samples of sound {}: {}", sound.number, samples.body);
+    assert_eq!(samples.status, 200, "the samples of recording {}: {}", recording.number, samples.body);
     let peaks = service.expect(200, "GET", &format!("{path}/peaks?format=json&bits=8"), &[], &Value::Null);
     assert_eq!(peaks["length"], 0x1000 / 256, "{peaks}");
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::ledger::{Ledger, PART_BYTES, PartialUpload, Song, Sound, document, wav};
+use crate::ledger::{Ledger, PART_BYTES, PartialUpload, Recording, Song, document, wav};
 use crate::support::Service;
 
 /// Number of threads that upload.
@@ -45,11 +45,11 @@ pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usi
             ledger.saves += saver.join().expect("saves");
         }
         for uploader in uploaders {
-            ledger.sounds.extend(uploader.join().expect("uploads"));
+            ledger.recordings.extend(uploader.join().expect("uploads"));
         }
-        let (partial_upload, sounds) = in_parts.join().expect("uploads in parts");
+        let (partial_upload, recordings) = in_parts.join().expect("uploads in parts");
         ledger.partial_upload = partial_upload;
-        ledger.sounds.extend(sounds);
+        ledger.recordings.extend(recordings);
     });
 }
 
@@ -77,23 +77,23 @@ fn save(service: &Service, song: &mut Song, round: usize, count: &AtomicUsize) -
 }
 
 /// Uploads until the service is gone; returns the acknowledged recordings.
-fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound> {
-    let mut sounds = Vec::new();
+fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Recording> {
+    let mut recordings = Vec::new();
     loop {
         // Each uploader has a thousand numbers for a round.
-        let number = uploader * 1_000 + sounds.len();
+        let number = uploader * 1_000 + recordings.len();
         let body = format!(
             "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{number}.wav\"\r\n\r\n{}\r\n--b--\r\n",
             wav(number)
         );
         let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
         let Some(answer) = service.call("POST", "/api/v1/audio/upload", &content_type, &body) else {
-            return sounds;
+            return recordings;
         };
         assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
         let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
         let id = answer["files"][0]["id"].as_str().expect("an id").to_owned();
-        sounds.push(Sound { id, number });
+        recordings.push(Recording { id, number });
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -105,18 +105,18 @@ fn upload_in_parts(
     mut partial_upload: Option<PartialUpload>,
     first_number: usize,
     count: &AtomicUsize,
-) -> (Option<PartialUpload>, Vec<Sound>) {
-    let mut sounds = Vec::new();
+) -> (Option<PartialUpload>, Vec<Recording>) {
+    let mut recordings = Vec::new();
     for number in first_number.. {
         let Some(mut upload) = partial_upload.take().or_else(|| begin(service, number)) else {
-            return (None, sounds);
+            return (None, recordings);
         };
         while send_part(service, &mut upload) {
             count.fetch_add(1, Ordering::Relaxed);
         }
         match wait_for_file(service, &upload) {
-            Some(id) => sounds.push(Sound { id, number: upload.number }),
-            None => return (Some(upload), sounds),
+            Some(id) => recordings.push(Recording { id, number: upload.number }),
+            None => return (Some(upload), recordings),
         }
     }
     unreachable!("the service is killed before the numbers end")

@@ -69,7 +69,7 @@ export class Api {
   /** Bearer token of the session, or null before a log-in. */
   token: string | null = null;
   /** Called when the service answers 401 although the request carried a token. */
-  onUnauthorised: () => void = () => undefined;
+  onUnauthorized: () => void = () => undefined;
   /** The operations of the service. They throw failures as {@link ApiError}. */
   readonly call: Client<paths>;
 
@@ -88,7 +88,7 @@ export class Api {
       onResponse: async ({ response }) => {
         if (response.ok) return;
         const failure = failureOf(response.status, response.statusText, await response.text());
-        if (response.status === 401 && this.token !== null) this.onUnauthorised();
+        if (response.status === 401 && this.token !== null) this.onUnauthorized();
         throw new ApiError({ ...failure, retryAfterSecs: retryAfterSecsOf(response.headers.get('Retry-After')) });
       },
       // A request that the page cancelled fails with its own AbortError.

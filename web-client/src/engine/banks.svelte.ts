@@ -20,7 +20,7 @@ type Bank = PlannedBank & { sizeBytes: number; hasFailed: boolean; isOutdated: b
 
 export class Banks {
   /** The bank that is being loaded, for the status line; null if none is. */
-  loading = $state.raw<BankDownload | null>(null);
+  download = $state.raw<BankDownload | null>(null);
   readonly #api: Api;
   readonly #onFailure: (soundfontId: string, error: unknown) => void;
   #engine: EngineClient | null = null;
@@ -145,13 +145,13 @@ export class Banks {
       }
       onLoaded();
     }
-    this.loading = null;
+    this.download = null;
     this.#isLoading = false;
   }
 
   async #load(engine: EngineClient, bank: Bank): Promise<void> {
     const { soundfontId } = bank;
-    this.loading = { soundfontId, fraction: null };
+    this.download = { soundfontId, fraction: null };
     const response = await downloadSoundFont(this.#api, soundfontId, [...bank.presets]);
     if (engine.hasEnded) {
       await response.body?.cancel();
@@ -179,7 +179,7 @@ export class Banks {
         const { value, done } = await reader.read();
         if (done) return;
         receivedBytes += value.length;
-        this.loading = { soundfontId, fraction: receivedBytes / totalBytes };
+        this.download = { soundfontId, fraction: receivedBytes / totalBytes };
         yield value;
       }
     } finally {

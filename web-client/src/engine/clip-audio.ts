@@ -55,7 +55,7 @@ export class ClipAudio {
   /** Keys, made of track id and clip index, of the clips for which a block is being fetched. */
   readonly #fetchingClips = new Set<string>();
   /** Resolves when each file that was enqueued so far is loaded or has failed to load. */
-  #loading: Promise<void> = Promise.resolve();
+  #loadEnd: Promise<void> = Promise.resolve();
 
   constructor(api: Api, onLoaded: () => void, onFailure: (fileId: string, error: unknown) => void) {
     this.#api = api;
@@ -115,11 +115,11 @@ export class ClipAudio {
 
   /** Resolves when every file of the project is loaded or has failed to load. */
   async settled(): Promise<void> {
-    let lastLoading: Promise<void>;
+    let lastLoadEnd: Promise<void>;
     do {
-      lastLoading = this.#loading;
-      await lastLoading;
-    } while (lastLoading !== this.#loading);
+      lastLoadEnd = this.#loadEnd;
+      await lastLoadEnd;
+    } while (lastLoadEnd !== this.#loadEnd);
   }
 
   #startOver(engine: EngineClient): void {
@@ -138,7 +138,7 @@ export class ClipAudio {
   }
 
   #enqueue(engine: EngineClient, file: ProjectFile): void {
-    this.#loading = this.#loading.then(() => this.#load(engine, file));
+    this.#loadEnd = this.#loadEnd.then(() => this.#load(engine, file));
   }
 
   async #load(engine: EngineClient, file: ProjectFile): Promise<void> {

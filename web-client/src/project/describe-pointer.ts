@@ -6,12 +6,12 @@ const FIELD_NAMES: Record<string, string> = {
   synth_engine: 'instrument',
   frozen: 'recording of the frozen track',
   output: 'output',
-  side_chain: 'side chain',
+  side_chain: 'side-chain',
   impulse: 'impulse response',
 };
 
 /**
- * Returns a description such as `Drums, Compressor, side chain`, or the pointer itself if it names
+ * Returns a description such as `Drums, Compressor, side-chain`, or the pointer itself if it names
  * neither a track nor the master. `nameOf` returns the name of an effect.
  */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {

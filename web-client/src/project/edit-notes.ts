@@ -63,7 +63,7 @@ export function setVelocity(notes: readonly Note[], selection: NoteSelection, ve
  * Without a selection, it moves all notes. `strength` is 0..1; 1 moves notes onto the grid.
  * `itemStartTick` is the position of the item in the song.
  */
-export function quantiseNotes(
+export function quantizeNotes(
   notes: readonly Note[],
   selection: NoteSelection,
   itemStartTick: number,

@@ -70,7 +70,7 @@ function withUnit({ unit }: PluginParameter, text: string): string {
 }
 
 /** Returns the text between two texts of the plugin; that of the nearer one without numbers. */
-function interpolated(low: string, high: string, fraction: number): string {
+function interpolatedText(low: string, high: string, fraction: number): string {
   const [start, end] = [NUMBER_IN_TEXT.exec(low), NUMBER_IN_TEXT.exec(high)];
   const [prefix, suffix] = [start?.[1] ?? '', start?.[3] ?? ''];
   if (!start || !end || prefix !== end[1] || suffix !== end[3]) return fraction < 0.5 ? low : high;
@@ -96,7 +96,7 @@ export function formatParameter(parameter: PluginParameter, value: number, exact
   if (exactText !== null) return withUnit(parameter, exactText);
   if (value === parameter.value && parameter.text !== '') return withUnit(parameter, parameter.text);
   const low = Math.floor(index);
-  return `${APPROXIMATE} ${withUnit(parameter, interpolated(texts[low] ?? '', texts[low + 1] ?? '', index - low))}`;
+  return `${APPROXIMATE} ${withUnit(parameter, interpolatedText(texts[low] ?? '', texts[low + 1] ?? '', index - low))}`;
 }
 
 /** Returns the number in a text; NaN without one. */

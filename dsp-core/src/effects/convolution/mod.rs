@@ -1,6 +1,6 @@
 //! Convolution reverb, with an impulse response of the user or of a synthetic room or plate.
 //!
-//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalised to a mean
+//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalized to a mean
 //! energy of 1 over left and right, which keeps the level of white noise. The energy of a synthetic
 //! room varies slightly with its random noise. The wet signal has no latency. Spectra of the
 //! response are computed when they are first needed (`partitions.rs`). If the user's response is
@@ -268,7 +268,7 @@ impl Effect for Convolution {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let frame = self.next_frame;
         let offset = (frame % CONTROL_FRAMES as u64) as usize;
         self.next_frame += left.len() as u64;

@@ -18,7 +18,7 @@ pub(super) struct Waveform {
 }
 
 impl Waveform {
-    /// Creates a normalised waveform from a response of the user. The shorter channel is padded
+    /// Creates a normalized waveform from a response of the user. The shorter channel is padded
     /// with silence. A response without finite, positive energy becomes silent.
     pub(super) fn from_impulse(impulse: [&[f32]; 2]) -> Self {
         let frames = impulse[0].len().max(impulse[1].len());

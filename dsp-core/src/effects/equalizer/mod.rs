@@ -250,7 +250,7 @@ impl Effect for Equalizer {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         let offset = (self.next_frame % CONTROL_FRAMES as u64) as usize;
         if !self.is_steady && offset == 0 {
             self.process_control_point();

@@ -315,7 +315,7 @@ impl Effect for Reverb {
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side_chain: Option<[&[f32]; 2]>) {
         match self.clock.take_due_work() {
             ControlWork::Start => {
                 self.start();

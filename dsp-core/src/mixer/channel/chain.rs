@@ -232,10 +232,10 @@ impl EffectChain {
         self.output_declicker.bypass(last_frame);
     }
 
-    /// Processes any number of frames of left and right in place. `sidechains` has an entry for
+    /// Processes any number of frames of left and right in place. `side_chains` has an entry for
     /// each effect, whose slices are as long as `left`. Effects without an entry have no
     /// side-chain.
-    pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sidechains: &[Option<[&[f32]; 2]>]) {
+    pub fn process(&mut self, left: &mut [f32], right: &mut [f32], side_chains: &[Option<[&[f32]; 2]>]) {
         let mut processed_frames = 0;
         while processed_frames < left.len() {
             let chunk = processed_frames
@@ -243,9 +243,9 @@ impl EffectChain {
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             clamp_to_range([&mut *left, &mut *right]);
             for (index, slot) in self.slots.iter_mut().enumerate() {
-                let sidechain = sidechains.get(index).copied().flatten();
-                let sidechain = sidechain.map(|sides| sides.map(|values| &values[chunk.clone()]));
-                slot.process(self.clock, [&mut *left, &mut *right], sidechain);
+                let side_chain = side_chains.get(index).copied().flatten();
+                let side_chain = side_chain.map(|sides| sides.map(|values| &values[chunk.clone()]));
+                slot.process(self.clock, [&mut *left, &mut *right], side_chain);
             }
             if !self.output_gate.is_open() {
                 let mut gains = [0.0; LONGEST_FRAMES];

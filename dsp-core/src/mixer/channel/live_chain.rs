@@ -20,7 +20,7 @@ pub trait LiveEffect {
     /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place.
     fn process(&mut self, left: &mut [f32], right: &mut [f32]);
 
-    /// Clears all audio state and moves to `frame` of the song.
+    /// Clears all audio state and moves to `frame` of the session.
     fn reset(&mut self, frame: u64);
 }
 
@@ -87,7 +87,7 @@ impl<E: LiveEffect> Slot<E> {
         self.presence.set_target(0.0, fade_frames);
     }
 
-    /// Moves to `frame` of the song. Crossfades end.
+    /// Moves to `frame` of the session. Crossfades end.
     fn reset(&mut self, frame: u64) {
         self.effect.reset(frame);
         self.dry.iter_mut().for_each(DelayLine::clear);
@@ -254,12 +254,12 @@ impl<E: LiveEffect> LiveChain<E> {
         self.slots.iter().any(Slot::is_fading_out)
     }
 
-    /// Returns the frame of the song to which the next block belongs.
+    /// Returns the frame of the session to which the next block belongs.
     pub fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// Clears all audio state and moves to `frame` of the song. All changes end.
+    /// Clears all audio state and moves to `frame` of the session. All changes end.
     pub fn reset(&mut self, frame: u64) {
         self.frame = frame;
         for slot in &mut self.slots {

@@ -7,7 +7,7 @@ pub(super) mod meter;
 pub(super) mod rack;
 pub(super) mod recording;
 pub(super) mod route;
-pub(super) mod sidechain;
+pub(super) mod side_chain;
 pub(super) mod slot;
 pub(super) mod strip;
 

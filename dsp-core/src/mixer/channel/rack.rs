@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::chain::{EffectChain, MAX_EFFECTS, SlotSource};
 use super::recording::Recording;
-use super::sidechain::Sidechain;
+use super::side_chain::SideChain;
 use super::slot::{EffectSlot, impulse_of};
 use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
 use crate::dsp::delay_line::DelayLine;
@@ -64,7 +64,7 @@ pub(crate) struct EffectRack {
     /// Whether the rack runs in the mix, where it also processes the inputs of the track's strip.
     /// Otherwise it runs with the track's source.
     pub(crate) runs_in_mix: bool,
-    pub(crate) sidechains: Vec<Sidechain>,
+    pub(crate) side_chains: Vec<SideChain>,
     /// The recorded outputs of effects that the engine cannot run itself.
     pub(crate) recordings: Vec<Recording>,
     /// Delays that align the track's source with the inputs of its strip.
@@ -89,7 +89,7 @@ impl EffectRack {
             next_tempo_change: 0,
             next_control_point: 0,
             runs_in_mix: false,
-            sidechains: Vec::new(),
+            side_chains: Vec::new(),
             recordings: Vec::new(),
             source_delays: core::array::from_fn(|_| DelayLine::new(0)),
             send_delays: core::array::from_fn(|_| DelayLine::new(0)),
@@ -188,7 +188,7 @@ impl EffectRack {
                 }
                 None => {
                     let mut recording = Recording::new(index, slot, self.sample_rate_hz);
-                    recording.join(self.clock);
+                    recording.move_to_input_frame(self.clock);
                     recording
                 }
             };
@@ -338,7 +338,7 @@ impl EffectRack {
             automated_parameter.send_integral(clock, &mut self.chain);
         }
         self.chain.reset(clock);
-        self.sidechains.iter_mut().for_each(Sidechain::reset);
+        self.side_chains.iter_mut().for_each(SideChain::reset);
         self.recordings.iter_mut().for_each(|recording| recording.reset(clock));
         self.source_delays.iter_mut().chain(&mut self.send_delays).for_each(DelayLine::clear);
         self.next_control_point = 0;
@@ -445,7 +445,7 @@ impl EffectRack {
         taps: &[Option<Box<StereoBlock>>],
     ) {
         let frames = left.len();
-        self.sidechains.iter_mut().for_each(|sidechain| sidechain.read(taps, frames));
+        self.side_chains.iter_mut().for_each(|side_chain| side_chain.read(taps, frames));
         // While the session is stopped, effects with a recording pass their input.
         let playing_recordings = if is_playing { self.recordings.len() } else { 0 };
         self.recordings[..playing_recordings].iter_mut().for_each(|recording| recording.read(frames));
@@ -459,14 +459,14 @@ impl EffectRack {
             let chunk = processed_frames..processed_frames + chunk_frames;
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             let recordings = &self.recordings[..playing_recordings];
-            if self.sidechains.is_empty() && recordings.is_empty() {
+            if self.side_chains.is_empty() && recordings.is_empty() {
                 self.chain.process(left, right, &[]);
             } else {
                 let mut inputs = [None; MAX_EFFECTS];
-                let sidechains =
-                    self.sidechains.iter().map(|sidechain| (sidechain.effect, sidechain.audio()));
+                let side_chains =
+                    self.side_chains.iter().map(|side_chain| (side_chain.effect, side_chain.audio()));
                 let recordings = recordings.iter().map(|recording| (recording.effect, recording.audio()));
-                for (effect, audio) in sidechains.chain(recordings) {
+                for (effect, audio) in side_chains.chain(recordings) {
                     if let Some(input) = inputs.get_mut(effect) {
                         *input = Some(audio.each_ref().map(|values| &values[chunk.clone()]));
                     }

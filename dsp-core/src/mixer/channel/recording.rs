@@ -61,12 +61,12 @@ impl Recording {
     pub(crate) fn set_latency(&mut self, frames: usize, clock: u64) {
         if frames != self.latency_frames {
             self.latency_frames = frames;
-            self.join(clock);
+            self.move_to_input_frame(clock);
         }
     }
 
     /// Moves to the frame that the effect's input has at the frame `clock` of the rack's clock.
-    pub(crate) fn join(&mut self, clock: u64) {
+    pub(crate) fn move_to_input_frame(&mut self, clock: u64) {
         let latency_frames = self.latency_frames as u64;
         self.player.fade_out();
         self.player.stop(clock.saturating_sub(latency_frames));

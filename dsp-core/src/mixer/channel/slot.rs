@@ -142,13 +142,13 @@ impl EffectSlot {
         &mut self,
         clock: u64,
         [left, right]: [&mut [f32]; 2],
-        sidechain: Option<[&[f32]; 2]>,
+        side_chain: Option<[&[f32]; 2]>,
     ) {
         self.input_declicker.process([&mut *left, &mut *right]);
         let frames = left.len();
         let is_wet = self.wet.is_steady_at(1.0);
         if is_wet && self.dry[0].frames() == 0 {
-            return self.process_effect(clock, [left, right], sidechain, true);
+            return self.process_effect(clock, [left, right], side_chain, true);
         }
         let mut dry = [[0.0; LONGEST_FRAMES]; 2];
         for ((dry, delay), values) in dry.iter_mut().zip(&mut self.dry).zip([&*left, &*right]) {
@@ -157,7 +157,7 @@ impl EffectSlot {
             delay.process(dry);
         }
         // A bypassed effect continues to process, so its output has no gap when the bypass ends.
-        self.process_effect(clock, [&mut *left, &mut *right], sidechain, false);
+        self.process_effect(clock, [&mut *left, &mut *right], side_chain, false);
         if is_wet {
             return;
         }
@@ -176,7 +176,7 @@ impl EffectSlot {
         &mut self,
         mut clock: u64,
         [left, right]: [&mut [f32]; 2],
-        sidechain: Option<[&[f32]; 2]>,
+        side_chain: Option<[&[f32]; 2]>,
         may_skip: bool,
     ) {
         let mut processed_frames = 0;
@@ -184,16 +184,16 @@ impl EffectSlot {
             let longest = if self.effect.needs_no_control_points() { LONGEST_FRAMES } else { CONTROL_FRAMES };
             let chunk =
                 processed_frames..left.len().min(processed_frames + frames_to_multiple(clock, longest));
-            let sidechain = sidechain.map(|sides| sides.map(|values| &values[chunk.clone()]));
+            let side_chain = side_chain.map(|sides| sides.map(|values| &values[chunk.clone()]));
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             clock = clock.wrapping_add(chunk.len() as u64);
             processed_frames = chunk.end;
             let is_input_silent = may_skip
                 && is_silence(left)
                 && is_silence(right)
-                && sidechain.is_none_or(|sides| sides.into_iter().all(is_silence));
+                && side_chain.is_none_or(|sides| sides.into_iter().all(is_silence));
             if !(is_input_silent && self.effect.skip_silence(left.len())) {
-                self.effect.process([&mut *left, &mut *right], sidechain);
+                self.effect.process([&mut *left, &mut *right], side_chain);
                 clamp_to_range([left, right]);
             }
         }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::routing::{Destination, Routing, SidechainSettings};
+use super::routing::{Destination, Routing, SideChainSettings};
 
 /// Latencies in frames, relative to the session's clock.
 pub(crate) struct Latencies {
@@ -27,14 +27,15 @@ impl Latencies {
         let count = routing.routes.len();
         let (mut inputs, mut outputs, mut master) = (vec![0; count], vec![0; count], 0);
         // A side-chain signal must have the same latency as the signal at the input of its effect.
-        let for_sidechains = |track: Option<usize>, sidechains: &[SidechainSettings], outputs: &[usize]| {
-            let latency = |sidechain: &SidechainSettings| {
-                outputs[sidechain.source_index].saturating_sub(effect_latency(track, Some(sidechain.effect)))
+        let for_side_chains = |track: Option<usize>, side_chains: &[SideChainSettings], outputs: &[usize]| {
+            let latency = |side_chain: &SideChainSettings| {
+                outputs[side_chain.source_index]
+                    .saturating_sub(effect_latency(track, Some(side_chain.effect)))
             };
-            sidechains.iter().map(latency).max().unwrap_or(0)
+            side_chains.iter().map(latency).max().unwrap_or(0)
         };
         for &index in &routing.order {
-            let latency = for_sidechains(Some(index), &routing.sidechains[index], &outputs);
+            let latency = for_side_chains(Some(index), &routing.side_chains[index], &outputs);
             inputs[index] = latency.max(inputs[index]);
             outputs[index] = inputs[index] + effect_latency(Some(index), None);
             for route in &routing.routes[index] {
@@ -45,7 +46,7 @@ impl Latencies {
                 *input = outputs[index].max(*input);
             }
         }
-        master = for_sidechains(None, &routing.master_sidechains, &outputs).max(master);
+        master = for_side_chains(None, &routing.master_side_chains, &outputs).max(master);
         Self { inputs, outputs, master }
     }
 

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(crate) use buffers::{MixBuffers, ProcessContext, Sums};
-pub(crate) use routing::{Destination, Routing, SidechainSettings, Tap};
+pub(crate) use routing::{Destination, Routing, SideChainSettings, Tap};
 
 use super::channel::rack::EffectRack;
 use super::channel::strip::ChannelStrip;

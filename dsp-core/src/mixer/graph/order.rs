@@ -18,11 +18,11 @@ impl MixGraph {
             };
             topological_order(count, fed_by).ok()
         };
-        let sidechains = racks.iter().enumerate().flat_map(|(destination_index, rack)| {
-            let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.source_index);
+        let side_chains = racks.iter().enumerate().flat_map(|(destination_index, rack)| {
+            let inputs = rack.side_chains.iter().filter_map(|side_chain| side_chain.source_index);
             inputs.map(move |source_index| (source_index, destination_index))
         });
-        let mut pairs: BTreeSet<(usize, usize)> = self.pairs(false).chain(sidechains).collect();
+        let mut pairs: BTreeSet<(usize, usize)> = self.pairs(false).chain(side_chains).collect();
         self.unedited_order = order(&pairs).unwrap_or_else(|| (0..count).collect());
         self.order = self.unedited_order.clone();
         let removed_pairs: BTreeSet<(usize, usize)> = self.pairs(true).collect();

@@ -45,7 +45,7 @@ pub(crate) struct RouteSettings {
 
 /// The side-chain input of an effect.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SidechainSettings {
+pub(crate) struct SideChainSettings {
     /// Index of the effect in its track.
     pub(crate) effect: usize,
     /// Index of the track that feeds the side-chain.
@@ -57,9 +57,9 @@ pub(crate) struct Routing {
     /// The routes of each track. The first route is the output.
     pub(crate) routes: Vec<Vec<RouteSettings>>,
     /// The side-chains of each track's effects.
-    pub(crate) sidechains: Vec<Vec<SidechainSettings>>,
+    pub(crate) side_chains: Vec<Vec<SideChainSettings>>,
     /// The side-chains of the master's effects.
-    pub(crate) master_sidechains: Vec<SidechainSettings>,
+    pub(crate) master_side_chains: Vec<SideChainSettings>,
     /// Indices of the tracks. Each track comes after all tracks that feed it.
     pub(crate) order: Vec<usize>,
 }
@@ -75,31 +75,31 @@ impl Routing {
         let tracks = &session.tracks;
         check_ids(tracks)?;
         let mut routes = Vec::with_capacity(tracks.len());
-        let mut sidechains = Vec::with_capacity(tracks.len());
+        let mut side_chains = Vec::with_capacity(tracks.len());
         for track in tracks {
             routes.push(routes_of(track, tracks.len())?);
-            sidechains.push(sidechains_of(&track.id, &track.effects, tracks.len())?);
+            side_chains.push(side_chains_of(&track.id, &track.effects, tracks.len())?);
         }
-        let master_sidechains = sidechains_of("", &session.master_effects, tracks.len())?;
+        let master_side_chains = side_chains_of("", &session.master_effects, tracks.len())?;
         let fed_by = |index: usize| {
             let by_routes = routes[index].iter().filter_map(|route| match route.destination {
                 Destination::Strip(strip_index) => Some(strip_index),
                 Destination::Master => None,
             });
-            let by_sidechain = |destination_index: &usize| {
-                sidechains[*destination_index].iter().any(|sidechain| sidechain.source_index == index)
+            let by_side_chain = |destination_index: &usize| {
+                side_chains[*destination_index].iter().any(|side_chain| side_chain.source_index == index)
             };
-            by_routes.chain((0..tracks.len()).filter(by_sidechain)).collect::<Vec<_>>()
+            by_routes.chain((0..tracks.len()).filter(by_side_chain)).collect::<Vec<_>>()
         };
         let order = topological_order(tracks.len(), fed_by)
             .map_err(|index| MixerError::RoutingLoop { track_id: tracks[index].id.clone() })?;
-        Ok(Self { routes, sidechains, master_sidechains, order })
+        Ok(Self { routes, side_chains, master_side_chains, order })
     }
 
     /// Whether a track feeds a side-chain.
-    pub(crate) fn feeds_sidechain(&self, index: usize) -> bool {
-        let mut sidechains = self.sidechains.iter().flatten().chain(&self.master_sidechains);
-        sidechains.any(|sidechain| sidechain.source_index == index)
+    pub(crate) fn feeds_side_chain(&self, index: usize) -> bool {
+        let mut side_chains = self.side_chains.iter().flatten().chain(&self.master_side_chains);
+        side_chains.any(|side_chain| side_chain.source_index == index)
     }
 }
 
@@ -131,15 +131,15 @@ fn routes_of(track: &Track, track_count: usize) -> Result<Vec<RouteSettings>, Mi
     Ok(routes)
 }
 
-fn sidechains_of(
+fn side_chains_of(
     track_id: &str,
     effects: &[EffectSettings],
     track_count: usize,
-) -> Result<Vec<SidechainSettings>, MixerError> {
+) -> Result<Vec<SideChainSettings>, MixerError> {
     if effects.len() > MAX_EFFECTS {
         return Err(MixerError::TooManyEffects { track_id: track_id.into() });
     }
-    let mut sidechains = Vec::new();
+    let mut side_chains = Vec::new();
     for (index, effect) in effects.iter().enumerate() {
         let Some(kind) = effect_kind(&effect.kind) else {
             return Err(MixerError::UnknownEffect { kind: effect.kind.clone() });
@@ -149,10 +149,10 @@ fn sidechains_of(
             if source_index >= track_count {
                 return Err(MixerError::NoSuchTrack { track_id: track_id.into(), index: source_index });
             }
-            sidechains.push(SidechainSettings { effect: index, source_index });
+            side_chains.push(SideChainSettings { effect: index, source_index });
         }
     }
-    Ok(sidechains)
+    Ok(side_chains)
 }
 
 /// Sorts nodes such that each comes after all nodes that feed it. Apart from that, the order is

@@ -2,7 +2,7 @@
 
 use super::{Destination, MixGraph};
 use crate::mixer::channel::rack::EffectRack;
-use crate::mixer::channel::sidechain::Sidechain;
+use crate::mixer::channel::side_chain::SideChain;
 use crate::mixer::channel::strip::ChannelStrip;
 
 impl MixGraph {
@@ -30,7 +30,7 @@ impl MixGraph {
                 }
             }
         }
-        feed_solo(strips, &self.master.rack.sidechains);
+        feed_solo(strips, &self.master.rack.side_chains);
         for &index in self.order.iter().rev() {
             for route_index in 0..strips[index].routes.len() {
                 let route = &strips[index].routes[route_index];
@@ -47,15 +47,15 @@ impl MixGraph {
                 strip.routes[route_index].set_open(is_audible && !strip.fader.mix().is_muted);
             }
             if strips[index].is_fed_by_solo || strips[index].feeds_solo {
-                feed_solo(strips, &racks[index].sidechains);
+                feed_solo(strips, &racks[index].side_chains);
             }
         }
     }
 }
 
 /// Marks the sources of side-chains whose tracks are audible while a track is soloed.
-fn feed_solo(strips: &mut [ChannelStrip], sidechains: &[Sidechain]) {
-    for source_index in sidechains.iter().filter_map(|sidechain| sidechain.source_index) {
+fn feed_solo(strips: &mut [ChannelStrip], side_chains: &[SideChain]) {
+    for source_index in side_chains.iter().filter_map(|side_chain| side_chain.source_index) {
         strips[source_index].feeds_solo = true;
     }
 }

@@ -19,7 +19,7 @@ impl Mixer {
         let mut master_silence_frames = 0;
         for &index in &self.graph.order {
             let rack = &self.racks[index];
-            silences_frames[index] = sidechain_silence_frames(rack, &silences_frames)
+            silences_frames[index] = side_chain_silence_frames(rack, &silences_frames)
                 .max(silences_frames[index])
                 + rack.longest_silence_frames();
             for route in &strips[index].routes {
@@ -32,12 +32,12 @@ impl Mixer {
             }
         }
         let rack = &self.graph.master.rack;
-        sidechain_silence_frames(rack, &silences_frames).max(master_silence_frames)
+        side_chain_silence_frames(rack, &silences_frames).max(master_silence_frames)
             + rack.longest_silence_frames()
     }
 }
 
-fn sidechain_silence_frames(rack: &EffectRack, silences_frames: &[usize]) -> usize {
-    let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.source_index);
+fn side_chain_silence_frames(rack: &EffectRack, silences_frames: &[usize]) -> usize {
+    let inputs = rack.side_chains.iter().filter_map(|side_chain| side_chain.source_index);
     inputs.map(|source_index| silences_frames[source_index]).max().unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! Tests that signals are latency-aligned before they are summed.
 
 use super::*;
-use crate::effects::test_kinds::{TEST_DELAY_FRAMES, TEST_SIDECHAIN_FRAMES};
+use crate::effects::test_kinds::{TEST_DELAY_FRAMES, TEST_SIDE_CHAIN_FRAMES};
 
 /// Checks that tracks with the same noise in opposite polarity cancel each other. The peak of the
 /// sum is compared with the peak of track "a" alone.
@@ -82,7 +82,7 @@ fn a_side_chain_is_latency_compensated() {
     // The effect "test_listener" subtracts its side-chain, which is the same noise.
     let listening =
         |from: u32| EffectSettings { side_chain: Some(from), ..effect("listener", "test_listener") };
-    for (label, input_effects, sidechain_effects) in [
+    for (label, input_effects, side_chain_effects) in [
         ("no latency", vec![], vec![]),
         ("a side-chain with latency", vec![], vec![delaying_effect()]),
         ("an input with latency", vec![delaying_effect()], vec![]),
@@ -91,7 +91,7 @@ fn a_side_chain_is_latency_compensated() {
         listener.effects = input_effects;
         listener.effects.push(listening(1));
         let mut side_chain = noisy("b", 1.0);
-        side_chain.effects = sidechain_effects;
+        side_chain.effects = side_chain_effects;
         // The fader of the track does not affect the side-chain, which is before the fader.
         side_chain.gain = 0.0;
         let remaining = peak(&render(&session(vec![listener.clone(), side_chain.clone()]))[0]);
@@ -122,7 +122,7 @@ fn the_total_latency_is_reported_and_removed_from_renders() {
     late.master_effects = vec![delaying_effect()];
     assert_eq!(
         mixer(&late).latency_frames(),
-        mix_latency_frames + 3 * TEST_DELAY_FRAMES + TEST_SIDECHAIN_FRAMES
+        mix_latency_frames + 3 * TEST_DELAY_FRAMES + TEST_SIDE_CHAIN_FRAMES
     );
     assert!(render(&late) == expected, "the render with latency differs from that without");
 }

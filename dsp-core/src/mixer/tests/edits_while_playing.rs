@@ -143,7 +143,7 @@ fn effects_keep_their_state_when_others_are_moved_added_or_removed() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut echo = effect("echo", "delay");
-    // The delay is 375 ms, without synchronisation to the tempo.
+    // The delay is 375 ms, without synchronization to the tempo.
     echo.values = vec![0.0, 375.0];
     let (utility, other) = (effect("u", "utility"), effect("v", "utility"));
     let build = |effects: &[&EffectSettings]| {

@@ -29,16 +29,16 @@ impl Voice {
         // at the end of the segment.
         let smoothing_fraction =
             if self.smoothing_frames > frames { frames as f32 / self.smoothing_frames as f32 } else { 1.0 };
-        let per_frame = 1.0 / frames as f32;
+        let frames_reciprocal = 1.0 / frames as f32;
         let fade_in_gain = self.fade_in_gain(self.segment_start + u64::from(frames), sample_rate_hz);
-        self.set_gain_targets(smoothing_fraction, per_frame, clock, fade_in_gain);
-        self.set_segment_filter(smoothing_fraction, per_frame, sample_rate_hz);
+        self.set_gain_targets(smoothing_fraction, frames_reciprocal, clock, fade_in_gain);
+        self.set_segment_filter(smoothing_fraction, frames_reciprocal, sample_rate_hz);
     }
 
     fn set_gain_targets(
         &mut self,
         smoothing_fraction: f32,
-        per_frame: f32,
+        frames_reciprocal: f32,
         clock: RampClock,
         fade_in_gain: f32,
     ) {
@@ -54,10 +54,10 @@ impl Voice {
         }
         self.output_gains[1] = gains;
         let envelope = self.end_state.vol_env.gain(&mut self.envelope_gain) * fade_in_gain;
-        self.gain_ramps.set_targets(gains.map(|gain| gain * envelope), per_frame, clock);
+        self.gain_ramps.set_targets(gains.map(|gain| gain * envelope), frames_reciprocal, clock);
     }
 
-    fn set_segment_filter(&mut self, smoothing_fraction: f32, per_frame: f32, sample_rate_hz: f32) {
+    fn set_segment_filter(&mut self, smoothing_fraction: f32, frames_reciprocal: f32, sample_rate_hz: f32) {
         // The ramp is unfinished if an event ended the previous segment early.
         let is_unfinished = self.is_filter_ramping && !self.has_finished_segment;
         if self.is_filter_ramping && self.has_finished_segment {
@@ -74,7 +74,7 @@ impl Voice {
         self.is_filter_ramping = is_unfinished || self.segment_end_filter != previous_end;
         self.is_filter_open = !self.is_filter_ramping && self.segment_end_filter == Coefficients::OPEN;
         if self.is_filter_ramping {
-            self.filter.set_target(self.segment_end_filter, per_frame);
+            self.filter.set_target(self.segment_end_filter, frames_reciprocal);
         }
     }
 

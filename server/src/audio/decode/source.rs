@@ -63,7 +63,7 @@ impl Source {
         let format = probe_result.map_err(refusal_of_error)?;
         let track = format
             .default_track(TrackType::Audio)
-            .ok_or_else(|| Refusal::Unsupported("contains no supported audio".to_owned()))?;
+            .ok_or_else(|| Refusal::Unsupported("contains no audio of a supported kind".to_owned()))?;
         let params =
             track.codec_params.as_ref().and_then(|params| params.audio()).ok_or_else(unknown_format)?;
         let decoder = symphonia::default::get_codecs()

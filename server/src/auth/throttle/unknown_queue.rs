@@ -1,4 +1,4 @@
-//! The queue of log-in attempts of accounts that are unknown at the client's address.
+//! The queue of log-in attempts on accounts that are unknown at the client's address.
 //!
 //! Attempts on one account are checked one at a time, over all addresses together. Each address has
 //! a limited number of check slots. Among the attempts that may start, the oldest starts first. So

@@ -23,15 +23,15 @@ pub(super) fn restore(config: &Config) -> anyhow::Result<()> {
     if metadata.uid() == 0 {
         return Ok(());
     }
-    let owner = Owner { user: metadata.uid(), group: metadata.gid() };
-    owner.give_below(dir)?;
+    let owner = Owner { user_id: metadata.uid(), group_id: metadata.gid() };
+    owner.set_owner_below(dir)?;
     if let Some(database) = config.storage.database.file() {
         for suffix in ["", "-wal", "-shm", "-reserve"] {
-            owner.give(Path::new(&format!("{}{suffix}", database.display())))?;
+            owner.set_owner_of(Path::new(&format!("{}{suffix}", database.display())))?;
         }
     }
     match &config.storage.blobs {
-        crate::config::BlobStore::SharedFolder(shared_folder) => owner.give_below(shared_folder),
+        crate::config::BlobStore::SharedFolder(shared_folder) => owner.set_owner_below(shared_folder),
         _ => Ok(()),
     }
 }
@@ -44,18 +44,18 @@ pub(super) fn restore(_: &Config) -> anyhow::Result<()> {
 /// Ids of a user and a group.
 #[cfg(unix)]
 struct Owner {
-    user: u32,
-    group: u32,
+    user_id: u32,
+    group_id: u32,
 }
 
 #[cfg(unix)]
 impl Owner {
-    fn give(&self, path: &Path) -> anyhow::Result<()> {
+    fn set_owner_of(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
         // Only root's files can come from this command, because this command runs as root.
         let chown_result = match metadata.uid() {
-            0 => lchown(path, Some(self.user), Some(self.group)),
+            0 => lchown(path, Some(self.user_id), Some(self.group_id)),
             _ => Ok(()),
         };
         match chown_result {
@@ -68,13 +68,13 @@ impl Owner {
         Ok(())
     }
 
-    fn give_below(&self, folder: &Path) -> anyhow::Result<()> {
-        self.give(folder)?;
+    fn set_owner_below(&self, folder: &Path) -> anyhow::Result<()> {
+        self.set_owner_of(folder)?;
         for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
             let entry = entry?;
             match entry.file_type()?.is_dir() {
-                true => self.give_below(&entry.path())?,
-                false => self.give(&entry.path())?,
+                true => self.set_owner_below(&entry.path())?,
+                false => self.set_owner_of(&entry.path())?,
             }
         }
         Ok(())

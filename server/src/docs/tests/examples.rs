@@ -4,7 +4,7 @@ use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::authorisation::Resources;
+use super::authorization::Resources;
 use super::{document_of, operations};
 use crate::test_app::TestApp;
 

@@ -1,6 +1,6 @@
 //! Tests that the API's description is complete, and that the service matches it.
 
-mod authorisation;
+mod authorization;
 mod bodies;
 mod examples;
 mod lists;

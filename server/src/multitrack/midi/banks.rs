@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn resets_and_parts_are_recognised() {
+    fn resets_and_parts_are_recognized() {
         let system = |system| Some(BankMessage::System(system));
         let part = |channel, drums| Some(BankMessage::Part { channel, is_drums: drums });
         check_message(&[0x7e, 0x7f, 0x09, 0x01], system(MidiStandard::Gm));

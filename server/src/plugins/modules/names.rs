@@ -1,4 +1,4 @@
-//! Normalizes the names of plugins to recognise the same plugin in two formats.
+//! Normalizes the names of plugins to recognize the same plugin in two formats.
 
 /// Suffixes of names that do not tell plugins apart.
 const SUFFIXES: [&str; 4] = ["vst3", "vst2", "vst", "x64"];

@@ -1,4 +1,4 @@
-//! Reads what a module prints, and recognises why it fails.
+//! Reads what a module prints, and recognizes why it fails.
 
 use std::io::Read;
 use std::sync::mpsc::{self, Receiver};
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_display_or_activation_is_recognised() {
+    fn a_missing_display_or_activation_is_recognized() {
         check(
             "Loading\nGtk-WARNING: cannot open display: \n",
             Some(

@@ -1,4 +1,4 @@
-//! Finds plugin modules and SoundFonts below folders. It recognises them by their names, without
+//! Finds plugin modules and SoundFonts below folders. It recognizes them by their names, without
 //! opening files:
 //!
 //! - A `.vst3` file or bundle is VST3. Files in a bundle are not separate modules.

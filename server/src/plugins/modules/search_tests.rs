@@ -52,7 +52,7 @@ impl TestFolder {
 }
 
 #[test]
-fn modules_are_recognised_by_their_extensions() {
+fn modules_are_recognized_by_their_extensions() {
     let folder = TestFolder::of(&[
         "a/Bundle.vst3/Contents/x86_64-linux/Bundle.so",
         "b/Single.VST3",

@@ -270,11 +270,11 @@ async fn plugins_process_the_side_chain_of_another_track() {
     // The limiter of the other track has a latency, and its fader comes after the side-chain.
     let limiter = json!({"id": "l", "type": "builtin", "name": "limiter"});
     let song = |effect: &Value, pitch: u32| {
-        let mut key = quiet_track("key", nekobi, std::slice::from_ref(&limiter));
-        key["items"][0]["notes"][0]["pitch"] = pitch.into();
-        key["items"][0]["notes"][0]["tick"] = 240.into();
-        key["mute"] = true.into();
-        project(&[quiet_track("bass", nekobi, std::slice::from_ref(effect)), key])
+        let mut source = quiet_track("source", nekobi, std::slice::from_ref(&limiter));
+        source["items"][0]["notes"][0]["pitch"] = pitch.into();
+        source["items"][0]["notes"][0]["tick"] = 240.into();
+        source["mute"] = true.into();
+        project(&[quiet_track("bass", nekobi, std::slice::from_ref(effect)), source])
     };
     for (plugin, params) in [
         (lsp, json!({"sct": 1.0, "al": 0.5})),
@@ -282,8 +282,8 @@ async fn plugins_process_the_side_chain_of_another_track() {
     ] {
         let mut alone = effect("c", plugin);
         alone["params"] = params;
-        let mut keyed = alone.clone();
-        keyed["side_chain"] = "key".into();
+        let mut side_chained = alone.clone();
+        side_chained["side_chain"] = "source".into();
         let rendered = async |effect: &Value, pitch: u32| {
             let song = song(effect, pitch);
             let sounds = sounds(&service, &song).await;
@@ -292,8 +292,8 @@ async fn plugins_process_the_side_chain_of_another_track() {
             assert_eq!(left_out, json!([]));
             (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), mixed)
         };
-        let (id_of_48, mix_of_48) = rendered(&keyed, 48).await;
-        let (id_of_84, mix_of_84) = rendered(&keyed, 84).await;
+        let (id_of_48, mix_of_48) = rendered(&side_chained, 48).await;
+        let (id_of_84, mix_of_84) = rendered(&side_chained, 84).await;
         let (id_alone, mix_alone) = rendered(&alone, 48).await;
         let (same_id_alone, same_mix_alone) = rendered(&alone, 84).await;
         assert!(id_of_48 != id_of_84 && id_of_48 != id_alone, "{plugin}");
@@ -310,10 +310,10 @@ async fn plugins_process_the_side_chain_of_another_track() {
         assert!(silent == 0.0 && peak(&mix_of_48[..start]) > 1e-3, "{plugin}: {silent}");
     }
     // A plugin without such an input ignores the side-chain.
-    let mut keyed = effect("d", delay);
-    let (plain, _) = mix(&service, &song(&keyed, 48)).await;
-    keyed["side_chain"] = "key".into();
-    let (ignored, left_out) = mix(&service, &song(&keyed, 48)).await;
+    let mut side_chained = effect("d", delay);
+    let (plain, _) = mix(&service, &song(&side_chained, 48)).await;
+    side_chained["side_chain"] = "source".into();
+    let (ignored, left_out) = mix(&service, &song(&side_chained, 48)).await;
     assert_eq!((left_out, difference(&plain, &ignored)), (json!([]), 0.0));
 }
 
@@ -321,9 +321,9 @@ async fn plugins_process_the_side_chain_of_another_track() {
 async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_COMP]).await;
     let [nekobi, zam] = &ids[..] else { panic!("{ids:?}") };
-    let mut keyed = effect("c", zam);
-    keyed["params"] = json!({"Sidechain": 1.0, "Threshold": 0.2, "Ratio": 1.0});
-    keyed["side_chain"] = "drums".into();
+    let mut side_chained = effect("c", zam);
+    side_chained["params"] = json!({"Sidechain": 1.0, "Threshold": 0.2, "Ratio": 1.0});
+    side_chained["side_chain"] = "drums".into();
     let mut drum = quiet_track("drum", nekobi, &[]);
     drum["output"] = "drums".into();
     let drums = json!({"id": "drums", "name": "drums", "kind": "group"});
@@ -335,7 +335,7 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     after["mute"] = true.into();
     let compressor = json!({"id": "g", "type": "builtin", "name": "compressor", "side_chain": "after"});
     let group = json!({"id": "group", "name": "group", "kind": "group", "effects": [compressor]});
-    let mut bass = quiet_track("bass", nekobi, &[keyed]);
+    let mut bass = quiet_track("bass", nekobi, &[side_chained]);
     bass["output"] = "group".into();
     let song = project(&[bass, drum, drums, apart, after, group]);
     let frozen = freeze(&service, &song, "bass").await;

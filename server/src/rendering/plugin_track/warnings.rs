@@ -37,14 +37,17 @@ impl PluginWarning {
         let name = &self.plugin_name;
         let text = match &self.fault {
             PluginFault::UnknownValues(ids) => {
-                format!("The plugin {name} has no {}, so the values in the song are ignored", parameters(ids))
+                format!(
+                    "The plugin {name} has no {}, so the values in the song are ignored",
+                    parameter_list_text(ids)
+                )
             }
             PluginFault::UnknownAutomation(ids) => {
-                format!("The plugin {name} has no {}, so the automation is ignored", parameters(ids))
+                format!("The plugin {name} has no {}, so the automation is ignored", parameter_list_text(ids))
             }
             PluginFault::FixedAutomation(ids) => format!(
                 "The plugin {name} does not allow automation of the {}, so the automation is ignored",
-                parameters(ids)
+                parameter_list_text(ids)
             ),
             PluginFault::NonFiniteSamples(count) => format!(
                 "The plugin {name} made {} that are infinite or not a number; they are silent",
@@ -59,7 +62,7 @@ impl PluginWarning {
 }
 
 /// Names parameters by their ids, such as "parameters 3, 5 and 2 others".
-fn parameters(ids: &[String]) -> String {
+fn parameter_list_text(ids: &[String]) -> String {
     let (named, others) = ids.split_at(ids.len().min(NAMED_PARAMETERS));
     let noun = if ids.len() == 1 { "parameter" } else { "parameters" };
     let (first, last) = match (others.len(), named) {

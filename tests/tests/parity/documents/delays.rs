@@ -24,15 +24,15 @@ pub(super) fn document() -> Document {
         ),
         recorded_track("around", json!({"bypass": true, "effects": [saturated(0), limited(1)]})),
         instrument(
-            "keyed",
+            "side-chained",
             [0, 16],
             &[(0, 48), (QUARTER, 55), (2 * QUARTER, 60), (6 * QUARTER, 52)],
             QUARTER,
             json!({
                 "effects": [
                     limited(0),
-                    with(effect("compressor", json!({"side_chain": "twice", "params": {"threshold_db": -40}})), json!({"id": "late key"})),
-                    with(effect("gate", json!({"side_chain": "plain", "params": {"threshold_db": -30}})), json!({"id": "early key"})),
+                    with(effect("compressor", json!({"side_chain": "twice", "params": {"threshold_db": -40}})), json!({"id": "late side-chain"})),
+                    with(effect("gate", json!({"side_chain": "plain", "params": {"threshold_db": -30}})), json!({"id": "early side-chain"})),
                     saturated(3),
                 ],
                 "output": "inner",
@@ -57,7 +57,7 @@ pub(super) fn document() -> Document {
         ),
     ];
     let master = json!({
-        "effects": [limited(0), with(effect("compressor", json!({"side_chain": "once"})), json!({"id": "keyed"})), saturated(2)],
+        "effects": [limited(0), with(effect("compressor", json!({"side_chain": "once"})), json!({"id": "side-chained"})), saturated(2)],
         "automation": [lane("2/drive_db", &[(0, 0.0, json!("linear")), (7 * QUARTER, 12.0, json!("linear"))])],
     });
     Document::new("latent effects", 96_000, tempo_map, tracks, master)

@@ -17,7 +17,7 @@ fn document(kind: &EffectKind) -> Document {
     ]);
     let side_chain_audio = audio("drums", 60, json!({"length_frames": 140_000, "loop": true}));
     let tracks = vec![
-        track("key", "audio", json!({"volume_db": -24, "items": [side_chain_audio]})),
+        track("source", "audio", json!({"volume_db": -24, "items": [side_chain_audio]})),
         processed("at its defaults", kind, Map::new(), json!([])),
         processed("moving", kind, other_choices(kind), lanes(kind)),
     ];
@@ -27,7 +27,7 @@ fn document(kind: &EffectKind) -> Document {
 fn processed(id: &str, kind: &EffectKind, params: Map<String, Value>, automation: Value) -> Value {
     let mut effect = effect(kind.id, json!({"params": params, "impulse": "room"}));
     if kind.has_side_chain {
-        effect["side_chain"] = "key".into();
+        effect["side_chain"] = "source".into();
     }
     let items = [
         audio("drums", 0, json!({"gain_db": -6, "length_frames": 96_000})),

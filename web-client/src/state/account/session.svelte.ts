@@ -36,11 +36,16 @@ export class Session {
   /** Code of the invitation in the address of the page; null if the address contains none. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
+  /** The formats of exported files. The user enters only after the page has read them. */
+  get exportFormats(): Capabilities['export']['by_format'] {
+    if (this.capabilities === null) throw new Error('the page has not read the capabilities of the service');
+    return this.capabilities.export.by_format;
+  }
   /** Number of calls of {@link start}. A newer call ends the retries of older calls. */
   #starts = 0;
 
   constructor() {
-    this.api.onUnauthorised = () => this.#end();
+    this.api.onUnauthorized = () => this.#end();
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
@@ -108,7 +113,7 @@ export class Session {
         this.#enter(user);
         return;
       } catch (error) {
-        // After 401 `onUnauthorised` has removed the token. Other errors do not concern the token.
+        // After 401 `onUnauthorized` has removed the token. Other errors do not concern the token.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       }
     }

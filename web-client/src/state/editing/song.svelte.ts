@@ -2,7 +2,7 @@
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
 import { frozenPartsChange, type FrozenPartsChange } from '../../project/freezing';
 import type { Project } from '../../project/model';
-import { emptyProject } from '../../project/normalise';
+import { emptyProject } from '../../project/normalize';
 import { Selection } from './selection.svelte';
 
 export class Song {

@@ -40,6 +40,6 @@ export class PluginCatalog {
 }
 
 /** Returns the format as it is written in texts, such as `VST3`. */
-export function formatName({ format }: Pick<VstPlugin, 'format'>): string {
+export function pluginFormatName({ format }: Pick<VstPlugin, 'format'>): string {
   return format.toUpperCase();
 }

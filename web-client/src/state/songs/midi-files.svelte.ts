@@ -4,7 +4,7 @@ import { exportMidi, importMidi } from '../../api/endpoints';
 import { formatBytes } from '../../project/format';
 import { addImported, isEmptySong, sameTempo } from '../../project/merge';
 import type { Project } from '../../project/model';
-import { emptyProject, normaliseProject } from '../../project/normalise';
+import { emptyProject, normalizeProject } from '../../project/normalize';
 import type { Session } from '../account/session.svelte';
 import { saveBlob } from '../download';
 import type { Song } from '../editing/song.svelte';
@@ -43,7 +43,7 @@ export class MidiFiles {
     this.importedFileName = file.name;
     try {
       const answer = await importMidi(this.#api, file, name, this.#soundFonts.defaultId);
-      const imported = normaliseProject(answer.project);
+      const imported = normalizeProject(answer.project);
       const warnings = answer.warnings.length > 0 ? ` ${answer.warnings.join(' ')}` : '';
       if (asNewSong) await this.#openAsNew(file, imported, warnings);
       else this.#addTracks(file, imported, warnings);

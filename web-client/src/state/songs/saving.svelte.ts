@@ -13,7 +13,7 @@ import {
 import { newId } from '../../project/ids';
 import type { Project } from '../../project/model';
 import { formatAgo } from '../../project/format';
-import { emptyProject, normaliseProject } from '../../project/normalise';
+import { emptyProject, normalizeProject } from '../../project/normalize';
 import type { Notices } from '../notices.svelte';
 import type { Song } from '../editing/song.svelte';
 import { writeStored } from '../local-storage';
@@ -87,7 +87,7 @@ export class Saving {
   /** Loads a saved song and opens it. */
   async load(id: string): Promise<void> {
     const { document, revision } = await loadProject(this.#api, id);
-    this.#song.open(normaliseProject(document), revision, true);
+    this.#song.open(normalizeProject(document), revision, true);
     this.#lastSave = 'done';
     this.#remember();
   }
@@ -303,7 +303,7 @@ function byteLength(text: string): number {
  * the song was never saved.
  */
 function readAutosave(document: unknown): { project: Project; revision: number | null } {
-  const { client, ...project } = normaliseProject(document);
+  const { client, ...project } = normalizeProject(document);
   const { [BASE_REVISION]: base, ...otherFields } = client ?? {};
   return {
     project: Object.keys(otherFields).length > 0 ? { ...project, client: otherFields } : project,

@@ -1,7 +1,7 @@
 /** Replaces the open song with another song. */
 import type { Player } from '../../engine/player.svelte';
 import { isEmptySong } from '../../project/merge';
-import { emptyProject } from '../../project/normalise';
+import { emptyProject } from '../../project/normalize';
 import { isStringOrNull, readStored } from '../local-storage';
 import type { Notices } from '../notices.svelte';
 import type { Song } from '../editing/song.svelte';

@@ -1,7 +1,7 @@
 /** The files of an export: each part of the song in each format. */
 import type { ExportFile, ExportOptions } from '../../../api/endpoints';
 import type { ExportFormat } from '../../../api/types';
-import { canShapeNoise, defaultQualityKey, qualityChoices, rateFor, type FormatCapabilities } from './formats';
+import { canShapeNoise, defaultQualityKey, qualityChoices, rateFor, type FormatCapabilities } from './export-formats';
 import type { Section } from './song-parts';
 
 /** Maximum number of files of an export, as in the service. */

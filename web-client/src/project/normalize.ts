@@ -22,7 +22,7 @@ function objects(value: unknown): Json[] {
  *
  * @throws {TypeError} when the document is not a JSON object with tracks.
  */
-export function normaliseProject(document: unknown): Project {
+export function normalizeProject(document: unknown): Project {
   if (!isObject(document) || !Array.isArray(document['tracks'])) {
     throw new TypeError('The document is not a project: it has no list of tracks.');
   }
@@ -38,12 +38,12 @@ export function normaliseProject(document: unknown): Project {
     tempo_map: tempo.length > 0 ? tempo : [{ tick: 0, bpm: 120 }],
     time_signatures: signatures.length > 0 ? signatures : [{ tick: 0, numerator: 4, denominator: 4 }],
     markers: objects(document['markers']),
-    tracks: objects(document['tracks']).map(normaliseTrack),
+    tracks: objects(document['tracks']).map(normalizeTrack),
     master: { volume_db: 0, ...master },
   } as unknown as Project;
 }
 
-function normaliseTrack(track: Json, index: number): Track {
+function normalizeTrack(track: Json, index: number): Track {
   return {
     volume_db: 0,
     pan: 0,
@@ -54,16 +54,16 @@ function normaliseTrack(track: Json, index: number): Track {
     name: typeof track['name'] === 'string' && track['name'] !== '' ? track['name'] : `Track ${index + 1}`,
     kind: track['kind'] ?? 'instrument',
     color: typeof track['color'] === 'string' ? track['color'] : trackColor(index),
-    items: objects(track['items']).map(normaliseItem),
+    items: objects(track['items']).map(normalizeItem),
   } as Track;
 }
 
-function normaliseItem(item: Json): Item {
+function normalizeItem(item: Json): Item {
   if (item['type'] !== 'midi') return item as unknown as Item;
   return { ...item, notes: item['notes'] ?? [], controls: item['controls'] ?? [] } as unknown as Item;
 }
 
 /** Returns a new song without tracks, at 120 bpm, in 4/4 and at 48 kHz. */
 export function emptyProject(): Project {
-  return normaliseProject({ schema_version: 1, project_id: newId('song'), name: UNTITLED, tracks: [] });
+  return normalizeProject({ schema_version: 1, project_id: newId('song'), name: UNTITLED, tracks: [] });
 }

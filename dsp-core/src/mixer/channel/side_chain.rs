@@ -6,7 +6,7 @@ use crate::block::{BLOCK_FRAMES, StereoBlock};
 use crate::dsp::delay_line::DelayLine;
 
 /// The signal of another track, aligned with the input of an effect.
-pub(crate) struct Sidechain {
+pub(crate) struct SideChain {
     /// Index of the effect in its chain.
     pub(crate) effect: usize,
     /// Index of the track that feeds the side-chain; `None` if the side-chain is silent.
@@ -15,7 +15,7 @@ pub(crate) struct Sidechain {
     audio: Box<StereoBlock>,
 }
 
-impl Sidechain {
+impl SideChain {
     pub(crate) fn new(effect: usize, source_index: usize, delay_frames: usize) -> Self {
         Self {
             effect,

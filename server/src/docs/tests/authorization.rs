@@ -169,8 +169,8 @@ fn check(operation: &Operation, caller: Caller, answer: &Answer, is_resource: bo
     }
     // A wrong name or password at a log-in has a separate code.
     assert!(status != 401 || code == "wrong_credentials", "{about}");
-    let authorisation_codes = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
-    assert!(!authorisation_codes.iter().any(|refused| code == *refused), "{about}");
+    let authorization_codes = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
+    assert!(!authorization_codes.iter().any(|refused| code == *refused), "{about}");
     // Nobody else can use the resources of an account.
     if is_resource && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
         assert!((400..500).contains(&status), "{about}");

@@ -1,14 +1,13 @@
 /** Names of the formats and qualities of exported files. */
 import type { BitDepth, Capabilities, ExportFormat } from '../../../api/types';
 import type { FileQuality } from '../../../api/endpoints';
-import { SAMPLE_RATES_HZ } from '../../../project/model';
 
 /** The options that a format supports. */
 export type FormatCapabilities = Capabilities['export']['by_format'][number];
 
-/** Returns the name of a format, or its capitalised id before the service has sent the names. */
-export const formatName = (capabilities: Capabilities | null, format: ExportFormat): string =>
-  capabilities?.export.by_format.find((capability) => capability.format === format)?.name ?? format.toUpperCase();
+/** Returns the name of a format; its id if the service no longer has the format. */
+export const exportFormatName = (formats: readonly FormatCapabilities[], format: ExportFormat): string =>
+  formats.find((capability) => capability.format === format)?.name ?? format;
 
 /** Returns the name of a bit depth, for example `16 bit, dithered`. */
 export const depthName = (depth: BitDepth): string =>
@@ -20,22 +19,6 @@ export const depthName = (depth: BitDepth): string =>
  */
 export const canShapeNoise = (bitDepth: BitDepth | null, sampleRateHz: number): boolean =>
   bitDepth !== null && bitDepth !== 'float32' && sampleRateHz < 96_000;
-
-/** The options of WAV that the page offers before the service has sent its capabilities. */
-export const WAV_ONLY: FormatCapabilities[] = [
-  {
-    format: 'wav',
-    name: 'WAV',
-    purpose: 'for mastering and editing',
-    has_cover: false,
-    bit_depths: ['pcm16'],
-    sample_rates_hz: [...SAMPLE_RATES_HZ],
-    bit_rates_kbps: [],
-    has_quality: false,
-    bit_rate_default_kbps: null,
-    quality_default: null,
-  },
-];
 
 /** The qualities of variable bit rates in the order of the menu; 10 is the best. */
 const QUALITIES = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
