@@ -74,7 +74,7 @@ impl TempoMap {
     ///
     /// # Errors
     ///
-    /// [`TempoError`] if the order is wrong or a tempo is outside 1 to 100,000 bpm.
+    /// [`TempoError`] if the order is wrong or a tempo is outside 1 to 100,000 BPM.
     pub fn from_bpm(changes: &[(u64, f64)]) -> Result<Self, TempoError> {
         let changes = if changes.is_empty() { &[(0, DEFAULT_BPM)] } else { changes };
         let mut segments: Vec<Segment> = Vec::with_capacity(changes.len());
@@ -195,7 +195,7 @@ mod tests {
         check(&[(5, 120.0)], "the first tempo must be at tick 0, not at tick 5");
         let problem = "tempo changes must be in ascending order: tick 0 comes after tick 0";
         check(&[(0, 120.0), (0, 90.0)], problem);
-        check(&[(0, f64::NAN)], "the tempo at tick 0 is NaN bpm; it must be 1 to 100000");
-        check(&[(0, 0.5)], "the tempo at tick 0 is 0.5 bpm; it must be 1 to 100000");
+        check(&[(0, f64::NAN)], "the tempo at tick 0 is NaN BPM; it must be 1 to 100000");
+        check(&[(0, 0.5)], "the tempo at tick 0 is 0.5 BPM; it must be 1 to 100000");
     }
 }

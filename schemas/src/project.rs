@@ -63,7 +63,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Returns an empty project at 48 kHz, 120 bpm and 4/4, without tracks.
+    /// Returns an empty project at 48 kHz, 120 BPM and 4/4, without tracks.
     pub fn new(project_id: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,

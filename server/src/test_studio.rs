@@ -68,7 +68,7 @@ impl Studio {
     }
 }
 
-/// Returns a project of one instrument track with one note, which lasts half a second at 120 bpm.
+/// Returns a project of one instrument track with one note, which lasts half a second at 120 BPM.
 pub(crate) fn song(bank: u8, program: u8, controls: Value) -> Value {
     json!({
         "schema_version": 1, "project_id": "song", "name": "Söng",

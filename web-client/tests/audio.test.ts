@@ -9,7 +9,7 @@ import { secsAtTick } from '../src/project/tempo';
 import { rangeOf, readWaveform } from '../src/project/waveform';
 import type { TimeView } from '../src/canvas/time-view.svelte';
 
-/** A song at 120 bpm (1920 ticks a second) with a file of ten seconds at 44.1 kHz. */
+/** A song at 120 BPM (1920 ticks a second) with a file of ten seconds at 44.1 kHz. */
 const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: (id) => (id === 'file' ? { sampleRateHz: 44_100, frames: 441_000 } : null) };
 
 function song(change: Partial<AudioItem> = {}): Project {

@@ -15,9 +15,9 @@ pub(crate) struct Tempo {
 }
 
 impl Tempo {
-    /// Creates the tempo of a session. Ignores changes with a tempo outside 1 to 100,000 bpm, with
+    /// Creates the tempo of a session. Ignores changes with a tempo outside 1 to 100,000 BPM, with
     /// a beat that is not finite, or with a frame above 2^63 - 1. Without a usable change, the
-    /// tempo is 120 bpm.
+    /// tempo is 120 BPM.
     pub(crate) fn new(changes: &[TempoChange], sample_rate_hz: u32) -> Self {
         let is_usable = |change: &&TempoChange| {
             (1.0..=100_000.0).contains(&change.bpm)

@@ -17,7 +17,7 @@ pub(crate) fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: None }
 }
 
-/// Returns a chain of one effect at 120 bpm. The parameters are set before the first frame.
+/// Returns a chain of one effect at 120 BPM. The parameters are set before the first frame.
 pub(crate) fn chain_of(kind: &str, parameters: &[(&str, f64)]) -> EffectChain {
     chain_at(RATE_HZ, kind, parameters)
 }

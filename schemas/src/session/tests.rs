@@ -25,7 +25,7 @@ fn with_settings(settings: Value) -> Session {
     build(&project, 48_000, |_| None).expect("a session")
 }
 
-/// Checks the events of a track. The expected positions are in ticks; at 120 bpm and 48 kHz a tick
+/// Checks the events of a track. The expected positions are in ticks; at 120 BPM and 48 kHz a tick
 /// has 25 frames.
 fn check_items(engine: Value, items: Value, expected: &[(u64, Event)]) {
     let track = json!({"id": "t", "kind": "instrument", "synth_engine": engine, "items": items});

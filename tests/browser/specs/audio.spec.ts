@@ -13,7 +13,7 @@ test.use({ settings: { SF_LOG: 'warn' } });
 
 const RATE_HZ = 44_100;
 const FRAMES = 10 * RATE_HZ;
-/** Length of a quarter note of the demo song at 100 bpm, in frames. */
+/** Length of a quarter note of the demo song at 100 BPM, in frames. */
 const QUARTER = RATE_HZ * 0.6;
 
 type Clip = {

@@ -7,7 +7,7 @@ import { expect, test } from '../support/service';
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'server' } });
 
 const RATE_HZ = 48_000;
-/** Length of a bar of the demo song: four quarter notes at 100 bpm. */
+/** Length of a bar of the demo song: four quarter notes at 100 BPM. */
 const BAR_SECS = 2.4;
 
 test('deleting a playing clip silences it within a bar, and undo restores it', async ({ page, service }) => {

@@ -31,7 +31,7 @@ export function addImported(project: Project, imported: Project): Project {
   return { ...project, ...addedFields, name, tempo_map, time_signatures, markers, tracks };
 }
 
-/** Whether two songs have the same tempo map. Tempos may differ by less than 0.005 bpm. */
+/** Whether two songs have the same tempo map. Tempos may differ by less than 0.005 BPM. */
 export function sameTempo(first: Project, second: Project): boolean {
   return (
     first.tempo_map.length === second.tempo_map.length &&

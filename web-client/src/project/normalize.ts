@@ -63,7 +63,7 @@ function normalizeItem(item: Json): Item {
   return { ...item, notes: item['notes'] ?? [], controls: item['controls'] ?? [] } as unknown as Item;
 }
 
-/** Returns a new song without tracks, at 120 bpm, in 4/4 and at 48 kHz. */
+/** Returns a new song without tracks, at 120 BPM, in 4/4 and at 48 kHz. */
 export function emptyProject(): Project {
   return normalizeProject({ schema_version: 1, project_id: newId('song'), name: UNTITLED, tracks: [] });
 }

@@ -1115,9 +1115,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
-         *     of a VST 3 plugin, or a `.fxp` file of a VST 2 plugin. The plugin runs in a separate process,
-         *     which ends with the request.
+         * Sends the settings of a plugin as a preset file, which other hosts can load: a `.vstpreset` file
+         *     of a VST3 plugin, or a `.fxp` file of a VST2 plugin. The plugin runs in a separate process, which
+         *     ends with the request.
          */
         post: operations["post_plugins_preset_file"];
         delete?: never;
@@ -3015,8 +3015,9 @@ export interface components {
             peak_reduction_db: number;
             /**
              * Format: int32
-             * @description Number of times that the file was written, at most 4. Each time, the limit was lower, until
-             *     the true peak did not exceed the maximum.
+             * @description Number of times that the file was written, 1 to 4. It is written again with a lower limit
+             *     while its true peak exceeds `true_peak_max_db`. After the fourth time the peak may still
+             *     exceed it; a warning says so.
              */
             attempts: number;
         };
@@ -3475,7 +3476,7 @@ export interface components {
             vendor: string;
             /** @description Version of the plugin as its vendor writes it; empty if the plugin does not state it. */
             version: string;
-            /** @description Plugin format: VST 2.4 or VST 3. */
+            /** @description Plugin format: VST2 or VST3. */
             format: components["schemas"]["VstFormat"];
             /** @description Whether the plugin receives notes. */
             accepts_notes: boolean;
@@ -4742,7 +4743,7 @@ export interface components {
         /** @description An autosave in a request. */
         TempSave: {
             /**
-             * @description Id of the browser window that writes the autosave. The window uses it to recognise its own
+             * @description Id of the browser window that writes the autosave. The window uses it to recognize its own
              *     writes.
              */
             client_id: string;
@@ -4854,7 +4855,7 @@ export interface components {
         UnclassifiedPlugin: {
             /** @description Name of the plugin or, if it is unknown, of its module. */
             name: string;
-            /** @description Plugin format: VST 2.4 or VST 3. */
+            /** @description Plugin format: VST2 or VST3. */
             format: components["schemas"]["VstFormat"];
             /** @description Path of the plugin's module. */
             path: string;
@@ -5058,7 +5059,7 @@ export interface components {
             plugin_id: string;
             /** @description Name of the plugin, from its module. */
             name: string;
-            /** @description Plugin format: VST 2.4 or VST 3. */
+            /** @description Plugin format: VST2 or VST3. */
             format: components["schemas"]["VstFormat"];
             /** @description Vendor of the plugin; empty if the module does not name one. */
             vendor: string;
