@@ -26,7 +26,9 @@ def bands():
 EFFECTS = {
     "plain": lambda: [],
     "equalizer": bands,
+    "filter": lambda: [pedalboard.LadderFilter(cutoff_hz=1200, resonance=0.5)],
     "compressor": lambda: [pedalboard.Compressor(threshold_db=-30, ratio=4, attack_ms=10, release_ms=100)],
+    "gate": lambda: [pedalboard.NoiseGate(threshold_db=-30)],
     "limiter": lambda: [pedalboard.Limiter(threshold_db=-9, release_ms=100)],
     "phaser": lambda: [pedalboard.Phaser()],
     "delay": lambda: [pedalboard.Delay(delay_seconds=0.35, feedback=0.35, mix=0.35)],

@@ -11,8 +11,10 @@ use crate::process::{path_text, run_json, run_subcommand};
 use crate::song::RATE_HZ;
 use crate::stats::median;
 
-/// The kinds of effects that both have.
-const KINDS: [&str; 7] = ["equalizer", "compressor", "limiter", "phaser", "delay", "chorus", "reverb"];
+/// The kinds of effects that both have. pedalboard's distortion and bit crusher are other kinds: one
+/// function per sample, without oversampling or a lower sample rate.
+const KINDS: [&str; 9] =
+    ["equalizer", "filter", "compressor", "gate", "limiter", "phaser", "delay", "chorus", "reverb"];
 
 /// The song of the recording, and the length of the recording in seconds.
 const SONG_NAME: &str = "tttheme2";

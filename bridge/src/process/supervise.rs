@@ -5,8 +5,8 @@
 //! becomes a child of the supervisor when its parent ends (`PR_SET_CHILD_SUBREAPER`). The
 //! supervisor never loads a plugin itself. It ends all of its children, and then itself, as soon
 //! as the command ends or the supervisor's standard input is closed. The service holds the other
-//! end of that pipe, so the system closes it however the service ends. Plugins cannot end the
-//! supervisor (`signals.rs`).
+//! end of that pipe, so the system closes it however the service ends. The system refuses most
+//! signals of plugins to the supervisor (`signals.rs`).
 
 use std::fs::File;
 use std::io::Read as _;

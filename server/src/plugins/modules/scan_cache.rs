@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::progress::ScanStatus;
-use super::scanner::{FoundPlugin, ModulesToRun, ResultChange, Scan, Scanner};
+use super::scanner::{FoundPlugin, ModulesToRun, Scan, Scanner};
 use super::store;
 use crate::auth::CurrentUser;
 use crate::config::Config;
@@ -259,7 +259,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Stores the changes of scan results. After a change or an explicit scan, all servers discard
+    /// Stores the changes of scan results, or none of them if that fails. After a change or an explicit scan, all servers discard
     /// their cached scans. Returns the revision of the results that the scanner knows.
     async fn store_changes(&self, is_explicit: bool) -> Result<i64, sqlx::Error> {
         let changes = self.scanner.take_changes();
@@ -267,13 +267,14 @@ impl Inner {
         if changes.is_empty() && !is_explicit {
             return Ok(known);
         }
-        for change in changes {
-            match change {
-                ResultChange::Scanned(path, result) => store::put(&self.db, &path, &result).await?,
-                ResultChange::Deleted(path, version) => store::remove(&self.db, &path, &version).await?,
+        let increased = match store::store(&self.db, &changes).await {
+            Ok(increased) => increased,
+            Err(error) => {
+                // The next scan stores them, because it does not run their modules again.
+                self.scanner.return_changes(changes);
+                return Err(error);
             }
-        }
-        let increased = store::increase_revision(&self.db).await?;
+        };
         // With a larger difference, another server has stored results that the scanner lacks.
         if increased == known + 1 {
             *self.known_revision() = Some(increased);

@@ -11,7 +11,7 @@ use super::helper::{Helper, ScanOutcome, ScanResult};
 use super::names::normalized;
 use super::progress::ScanProgress;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
-use super::store::{VERSIONS_MAX, VersionedResult};
+use super::store::{ResultChange, VERSIONS_MAX, VersionedResult};
 use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
@@ -28,15 +28,6 @@ pub(super) enum ModulesToRun {
     Changed,
     /// Also unchanged modules whose last scan failed.
     ChangedAndFailed,
-}
-
-/// A change of the scan results.
-#[derive(Debug)]
-pub(super) enum ResultChange {
-    /// The module at this path was scanned.
-    Scanned(PathBuf, VersionedResult),
-    /// The module at this path, which had this version, was deleted from the disk.
-    Deleted(PathBuf, String),
 }
 
 /// A plugin that a scan found.
@@ -124,6 +115,13 @@ impl Scanner {
     /// Returns the changes of the scan results since the last call.
     pub(super) fn take_changes(&self) -> Vec<ResultChange> {
         std::mem::take(&mut *lock(&self.changes))
+    }
+
+    /// Returns changes of [`Self::take_changes`] that could not be stored.
+    pub(super) fn return_changes(&self, mut unstored: Vec<ResultChange>) {
+        let mut changes = lock(&self.changes);
+        unstored.append(&mut changes);
+        *changes = unstored;
     }
 
     /// Makes the next scan run a module. `max_secs` is the new time limit of its scans.

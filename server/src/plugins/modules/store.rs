@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use sqlx::Row as _;
+use sqlx::{AnyConnection, Row as _};
 
 use super::helper::ScanResult;
 use crate::clock;
@@ -24,7 +24,16 @@ pub(super) const VERSIONS_MAX: usize = 8;
 /// Id of the only row of `plugin_scan_revision`.
 const REVISION_ID: i64 = 1;
 
-/// Returns the revision of the stored results. It increases with [`increase_revision`].
+/// A change of the scan results.
+#[derive(Debug)]
+pub(super) enum ResultChange {
+    /// The module at this path was scanned.
+    Scanned(PathBuf, VersionedResult),
+    /// The module at this path, which had this version, was deleted from the disk.
+    Deleted(PathBuf, String),
+}
+
+/// Returns the revision of the stored results. It increases with each call of [`store`].
 pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
     let revision = sqlx::query_scalar("SELECT revision FROM plugin_scan_revision WHERE id = $1")
         .bind(REVISION_ID)
@@ -33,15 +42,26 @@ pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
     Ok(revision.unwrap_or(0))
 }
 
-/// Makes all servers read the stored results again. Returns the new revision.
-pub(super) async fn increase_revision(db: &Db) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
+/// Stores changes of the results, all or none, and makes all servers read the results again. Returns
+/// the new revision.
+pub(super) async fn store(db: &Db, changes: &[ResultChange]) -> Result<i64, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    // The first statement locks the revision, so that two servers store their changes in turn.
+    let revision = sqlx::query_scalar(
         "INSERT INTO plugin_scan_revision (id, revision) VALUES ($1, 1) \
          ON CONFLICT (id) DO UPDATE SET revision = plugin_scan_revision.revision + 1 RETURNING revision",
     )
     .bind(REVISION_ID)
-    .fetch_one(db)
-    .await
+    .fetch_one(&mut *transaction)
+    .await?;
+    for change in changes {
+        match change {
+            ResultChange::Scanned(path, result) => put(&mut transaction, path, result).await?,
+            ResultChange::Deleted(path, version) => remove(&mut transaction, path, version).await?,
+        }
+    }
+    transaction.commit().await?;
+    Ok(revision)
 }
 
 /// Returns all stored scan results by the path of the module, those of the newest scan last. Skips
@@ -62,8 +82,8 @@ pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, Vec<Versi
 
 /// Stores the scan result of a version of a module. Replaces an older result of this version, and
 /// removes the oldest versions above [`VERSIONS_MAX`].
-pub(super) async fn put(
-    db: &Db,
+async fn put(
+    connection: &mut AnyConnection,
     path: &Path,
     (version, result): &VersionedResult,
 ) -> Result<(), sqlx::Error> {
@@ -72,7 +92,7 @@ pub(super) async fn put(
         return Ok(());
     };
     let text = serde_json::to_string(result).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    remove(db, path, version).await?;
+    remove(connection, path, version).await?;
     sqlx::query(
         "INSERT INTO plugin_modules (id, path, version, contents, scanned_at) VALUES ($1, $2, $3, $4, $5) \
          ON CONFLICT (id) DO UPDATE SET contents = excluded.contents, scanned_at = excluded.scanned_at",
@@ -82,7 +102,7 @@ pub(super) async fn put(
     .bind(version)
     .bind(text)
     .bind(clock::now_text())
-    .execute(db)
+    .execute(&mut *connection)
     .await?;
     sqlx::query(
         "DELETE FROM plugin_modules WHERE path = $1 AND id NOT IN \
@@ -90,18 +110,18 @@ pub(super) async fn put(
     )
     .bind(path_text)
     .bind(VERSIONS_MAX as i64)
-    .execute(db)
+    .execute(connection)
     .await?;
     Ok(())
 }
 
 /// Removes the scan result of a version of a module.
-pub(super) async fn remove(db: &Db, path: &Path, version: &str) -> Result<(), sqlx::Error> {
+async fn remove(connection: &mut AnyConnection, path: &Path, version: &str) -> Result<(), sqlx::Error> {
     // Rows of older versions of the service have other ids, so the row is found by its content.
     sqlx::query("DELETE FROM plugin_modules WHERE path = $1 AND version = $2")
         .bind(path.to_string_lossy().into_owned())
         .bind(version)
-        .execute(db)
+        .execute(connection)
         .await?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Computes versions of modules, which show whether a module has changed.
 
+use std::env::consts::{ARCH, OS};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -13,15 +14,15 @@ const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
 /// Returns a text that changes with the number, total size or latest modification time of a
-/// module's files. It also changes with the helper's protocol, not with every version of the
-/// service: on a server, users would otherwise have no plugins after an update until an
-/// administrator scans.
+/// module's files. It also changes with the system and the processor, because servers share the
+/// results, and with the helper's protocol. It does not change with every version of the service: on
+/// a server, users would otherwise have no plugins after an update until an administrator scans.
 pub(crate) fn version_of(module: &Path) -> String {
     let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);
     let modified = files.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let nanos = modified.unwrap_or_default().as_nanos();
-    format!("{} {} {} {nanos}", PROTOCOL_VERSION, files.count, files.size_bytes)
+    format!("{OS} {ARCH} {PROTOCOL_VERSION} {} {} {nanos}", files.count, files.size_bytes)
 }
 
 /// Totals of the files of a module.

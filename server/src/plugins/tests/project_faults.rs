@@ -158,7 +158,7 @@ async fn samples_that_are_not_numbers_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_during_a_song_names_the_plugin_and_delays_no_other_request() {
+async fn a_crash_during_a_song_names_the_plugin_while_other_requests_are_answered() {
     let service = PluginService::start().await;
     service.install("instrument", "vst3/synth.vst3");
     service.install("vst2_misbehaving", "effects/faults.so");

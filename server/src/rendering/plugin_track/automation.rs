@@ -83,7 +83,7 @@ impl<'s> CurveReader<'s> {
         let segments =
             &self.points[self.next.saturating_sub(1)..(self.next + points + 1).min(self.points.len())];
         let steps = match segments.windows(2).any(is_ramp) {
-            true => (frames.end - frames.start).div_ceil(step_frames) as usize,
+            true => (frames.end.div_ceil(step_frames) - frames.start.div_ceil(step_frames)) as usize,
             false => 0,
         };
         first + points + steps
