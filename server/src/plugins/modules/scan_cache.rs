@@ -259,15 +259,16 @@ impl Inner {
         Ok(())
     }
 
-    /// Stores the changes of scan results, or none of them if that fails. After a change or an explicit scan, all servers discard
-    /// their cached scans. Returns the revision of the results that the scanner knows.
+    /// Stores the changes of scan results, or none of them if that fails. After a change or an
+    /// explicit scan, all servers discard their cached scans. Returns the revision of the results
+    /// that the scanner knows.
     async fn store_changes(&self, is_explicit: bool) -> Result<i64, sqlx::Error> {
         let changes = self.scanner.take_changes();
         let known = self.known_revision().unwrap_or_default();
         if changes.is_empty() && !is_explicit {
             return Ok(known);
         }
-        let increased = match store::store(&self.db, &changes).await {
+        let increased = match store::store_changes(&self.db, &changes).await {
             Ok(increased) => increased,
             Err(error) => {
                 // The next scan stores them, because it does not run their modules again.

@@ -33,7 +33,7 @@ pub(super) enum ResultChange {
     Deleted(PathBuf, String),
 }
 
-/// Returns the revision of the stored results. It increases with each call of [`store`].
+/// Returns the revision of the stored results. It increases with each call of [`store_changes`].
 pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
     let revision = sqlx::query_scalar("SELECT revision FROM plugin_scan_revision WHERE id = $1")
         .bind(REVISION_ID)
@@ -44,7 +44,7 @@ pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
 
 /// Stores changes of the results, all or none, and makes all servers read the results again. Returns
 /// the new revision.
-pub(super) async fn store(db: &Db, changes: &[ResultChange]) -> Result<i64, sqlx::Error> {
+pub(super) async fn store_changes(db: &Db, changes: &[ResultChange]) -> Result<i64, sqlx::Error> {
     let mut transaction = db.begin().await?;
     // The first statement locks the revision, so that two servers store their changes in turn.
     let revision = sqlx::query_scalar(

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::midi_render::{NEKOBI, PATH, note};
 use super::project_instruments::{difference, plugin_track, project};
-use super::vst::PluginService;
+use super::vst::{PluginService, container_settings};
 use crate::test_studio::{float_samples, peak};
 
 /// An effect of Debian's package zam-plugins.
@@ -16,14 +16,7 @@ const ZAM_DELAY: &str = "/usr/lib/vst/ZamDelay-vst.so";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn users_and_api_keys_of_a_server_use_its_plugins_but_never_scan() {
-    let root = std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned();
-    let service = PluginService::with(&[
-        ("SF_ENVIRONMENT", "container"),
-        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
-        ("SF_TRUST_LOCAL", "on"),
-        ("SF_PLUGIN_ROOTS", &root),
-    ])
-    .await;
+    let service = PluginService::with(&container_settings()).await;
     for module in [NEKOBI, ZAM_DELAY] {
         let name = Path::new(module).file_name().expect("a name").to_str().expect("text");
         fs::copy(module, service.path(name)).expect("copies a module of dpf-plugins-vst or zam-plugins");

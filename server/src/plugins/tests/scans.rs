@@ -10,7 +10,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use super::vst::{PluginService, helper};
+use super::vst::{PluginService, container_settings, helper};
 use crate::test_app::TestApp;
 
 /// Folders of Debian's package zam-plugins.
@@ -119,14 +119,8 @@ async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<Strin
 /// The servers of an installation share a database, and users may ask any of them.
 #[tokio::test]
 async fn a_scan_on_one_server_reaches_the_others() {
-    let root = std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned();
-    let container = [
-        ("SF_ENVIRONMENT", "container"),
-        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
-        ("SF_TRUST_LOCAL", "on"),
-        ("SF_PLUGIN_ROOTS", root.as_str()),
-        ("SF_BRIDGE", helper().to_str().expect("text")),
-    ];
+    let [environment, secret, trust, roots] = container_settings();
+    let container = [environment, secret, trust, roots, ("SF_BRIDGE", helper().to_str().expect("text"))];
     let service = PluginService::with(&container).await;
     let (one, two) = (&service.app, &service.app.start_second_server_with(&container).await);
     let token = one.token_of_new_user("ada").await;

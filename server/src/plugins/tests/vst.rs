@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
@@ -55,6 +55,18 @@ pub(super) fn helper() -> &'static Path {
 pub(crate) struct PluginService {
     pub(crate) app: TestApp,
     folder: tempfile::TempDir,
+}
+
+/// Settings of a server of an installation. Administrators may add temporary folders.
+pub(super) fn container_settings() -> [(&'static str, &'static str); 4] {
+    static ROOT: LazyLock<String> =
+        LazyLock::new(|| std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned());
+    [
+        ("SF_ENVIRONMENT", "container"),
+        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
+        ("SF_TRUST_LOCAL", "on"),
+        ("SF_PLUGIN_ROOTS", ROOT.as_str()),
+    ]
 }
 
 impl PluginService {
@@ -183,14 +195,7 @@ async fn an_api_key_gets_the_last_scan_but_never_starts_one() {
 
 #[tokio::test]
 async fn plugin_folders_of_a_server_belong_to_the_installation() {
-    let root = std::env::temp_dir().canonicalize().expect("a path").to_string_lossy().into_owned();
-    let container = [
-        ("SF_ENVIRONMENT", "container"),
-        ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
-        ("SF_TRUST_LOCAL", "on"),
-        ("SF_PLUGIN_ROOTS", root.as_str()),
-    ];
-    let service = PluginService::with(&container).await;
+    let service = PluginService::with(&container_settings()).await;
     service.install("mixed", "Mixed.vst3");
     let token = service.app.token_of_new_user("ada").await;
     let key = service.app.create_api_key(&token).await;
@@ -209,7 +214,7 @@ async fn plugin_folders_of_a_server_belong_to_the_installation() {
         call.json(&json!({ "path": service.dir() })).send().await.problem(403, "admin_only");
     }
     // The next process has no plugin helper. It needs none, because the scan results are stored.
-    let next_process = service.app.start_second_server_with(&container).await;
+    let next_process = service.app.start_second_server_with(&container_settings()).await;
     assert_eq!(listed(&next_process, &token).await, plugins);
     let scans = next_process.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
     assert_eq!(scans["plugins"][0]["user_id"], Value::Null);
