@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::PluginKind;
 
 /// Version of this protocol. A helper refuses a [`Request::Hello`] with another version.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
@@ -84,6 +84,9 @@ pub enum Request {
     /// at most five seconds of audio), and activates it again. Parameters keep their values.
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
+    /// Opens the plugin's own window and the server that shows it ([`crate::window`]). Only the
+    /// command `gui` fulfils it, once. Answer: [`Answer::WindowOpened`].
+    OpenWindow(OpenWindow),
     /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash
     /// or hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
     Close,
@@ -101,6 +104,25 @@ pub struct Open {
     /// Maximum number of frames of a block, 1 to [`BLOCK_FRAMES_MAX`]. The helper divides longer
     /// [`Process`] requests into such blocks.
     pub block_frames_max: u32,
+}
+
+/// How the window of a plugin is opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenWindow {
+    /// The secret that each request to the server of the window must bring, at least
+    /// [`crate::window::SECRET_BYTES_MIN`] bytes.
+    pub secret: String,
+}
+
+/// An open window of a plugin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowOpened {
+    /// Port of the window's server, on the loopback interface.
+    pub port: u16,
+    /// Width of the window in pixels.
+    pub width: u16,
+    /// Height of the window in pixels.
+    pub height: u16,
 }
 
 /// A stretch of audio to process.
@@ -335,6 +357,8 @@ pub enum Answer {
     },
     /// The answer to [`Request::SavePreset`]. The binary part has the content of the file.
     Preset,
+    /// The answer to [`Request::OpenWindow`].
+    WindowOpened(WindowOpened),
     /// The answer to [`Request::Reset`] and [`Request::Close`].
     Done,
     /// The request cannot be fulfilled.

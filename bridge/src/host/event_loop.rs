@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::plugin::{HostedPlugin, IdleWork};
 
 /// Takes the inherited socket. Programs that a plugin starts do not inherit it.
-pub(super) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
+pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     anyhow::ensure!(descriptor > 2, "the socket must not be a standard stream, but is {descriptor}");
     // SAFETY: the descriptor is used only if the next call finds it open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
@@ -37,7 +37,9 @@ pub(super) fn wait(socket: &UnixStream, mut plugin: Option<&mut dyn HostedPlugin
     }
 }
 
-fn poll_once(socket: &UnixStream, work: &IdleWork) -> anyhow::Result<(bool, Vec<RawFd>)> {
+/// Waits until a request or one of the descriptors of `work` can be read, or until its time has
+/// passed. Returns whether a request can be read, and the readable descriptors.
+pub(crate) fn poll_once(socket: &UnixStream, work: &IdleWork) -> anyhow::Result<(bool, Vec<RawFd>)> {
     // A plugin may have closed a descriptor without telling the host. `poll` then reports it as
     // invalid.
     let borrow = |descriptor: &RawFd| {

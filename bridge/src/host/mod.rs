@@ -6,10 +6,11 @@
 mod blocks;
 pub(crate) mod bounds;
 pub(crate) mod buses;
+pub(crate) mod editor;
 #[cfg(unix)]
-mod event_loop;
+pub(crate) mod event_loop;
 pub(crate) mod plugin;
-mod session;
+pub(crate) mod session;
 pub(crate) mod state;
 
 use crate::module;
