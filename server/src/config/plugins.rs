@@ -33,6 +33,12 @@ pub struct PluginsConfig {
     pub hosts_max: u32,
     /// Maximum number of plugins that this process hosts for one user at a time.
     pub hosts_per_user: u32,
+    /// Maximum number of windows of plugins that this process shows at a time.
+    pub windows_max: u32,
+    /// Maximum number of windows of plugins that this process shows to one user at a time.
+    pub windows_per_user: u32,
+    /// Time without a client after which a window of a plugin is closed, in seconds.
+    pub window_idle_secs: u64,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
     /// Longest time that a folder dialog stays open, in seconds.
@@ -67,6 +73,9 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         memory_max_bytes: source.integer("SF_PLUGIN_MEMORY_MAX_BYTES")?,
         hosts_max: count("SF_PLUGIN_HOSTS_MAX")?,
         hosts_per_user: count("SF_PLUGIN_HOSTS_PER_USER")?,
+        windows_max: count("SF_PLUGIN_WINDOWS_MAX")?,
+        windows_per_user: count("SF_PLUGIN_WINDOWS_PER_USER")?,
+        window_idle_secs: source.integer("SF_PLUGIN_WINDOW_IDLE_SECS")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),
         dialog_max_secs: source.integer("SF_DIALOG_MAX_SECS")?,
     })

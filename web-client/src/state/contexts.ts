@@ -15,6 +15,7 @@ import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
+import type { PluginWindows } from './editing/plugin-windows.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
 import type { Timeline } from './editing/timeline.svelte';
@@ -55,6 +56,7 @@ export type Editing = {
   automation: AutomationCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
+  pluginWindows: PluginWindows;
   freezing: Freezing;
 };
 

@@ -12,6 +12,7 @@ import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
+import { PluginWindows } from './editing/plugin-windows.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
 import { Timeline } from './editing/timeline.svelte';
@@ -93,6 +94,7 @@ export function createWorkspace(): Workspace {
     automation,
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
+    pluginWindows: new PluginWindows(api, song, pluginParameters, notices),
     freezing,
   };
 
