@@ -73,7 +73,7 @@ async fn a_window_without_a_client_is_closed_and_requests_without_sense_are_refu
     let (service, ids) = service_with(&[NEKOBI]).await;
     let app = &service.app;
     let open = |body: Value| app.local(Method::POST, OPEN).json(&body).send();
-    open(json!({"plugin_id": "nothing"})).await.problem(404, "no_such_plugin");
+    open(json!({"plugin_id": "nothing"})).await.problem(404, "not_found");
     open(json!({"plugin_id": ids[0], "embed": false})).await.problem(422, "embed_required");
     open(json!({"plugin_id": ids[0], "effect_id": "e".repeat(201)})).await.problem(422, "bad_id");
     open(json!({"plugin_id": ids[0], "params": {"Nothing": 0.5}})).await.problem(422, "bad_plugin_parameter");
