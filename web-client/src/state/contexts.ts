@@ -33,6 +33,7 @@ import type { AutomatedValues } from './playback/automated-values';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
+import type { Autosaves } from './songs/autosaves.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
@@ -72,6 +73,7 @@ export type Playback = {
 /** Saving, opening, exporting and importing songs, and presets of exports. */
 export type Songs = {
   saving: Saving;
+  autosaves: Autosaves;
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;

@@ -30,12 +30,16 @@ import { AutomatedValues } from './playback/automated-values';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
+import { IndexedDbCopies } from './songs/local-copies';
 import { MidiFiles } from './songs/midi-files.svelte';
+import { markOpen } from './songs/open-windows';
 import { ProjectFiles } from './songs/project-files.svelte';
+import { Restoring } from './songs/restoring';
 import { Saving } from './songs/saving.svelte';
 import { SongList } from './songs/song-list.svelte';
 import { SongSwitch } from './songs/song-switch.svelte';
@@ -108,11 +112,17 @@ export function createWorkspace(): Workspace {
     instrumentRenderer,
   };
 
-  const saving = new Saving(api, song, notices);
+  const userId = (): string | null => session.user?.id ?? null;
+  const copies = new IndexedDbCopies();
+  const autosaves = new Autosaves(api, song, notices, copies, userId);
+  markOpen(autosaves.windowId);
   const songList = new SongList(api, notices);
-  const songSwitch = new SongSwitch(song, player, saving, songList, notices);
+  const saving = new Saving(api, song, autosaves, notices, () => void songList.changed());
+  const restoring = new Restoring(api, song, { saving, autosaves, copies }, userId, notices);
+  const songSwitch = new SongSwitch(song, player, { saving, autosaves, restoring }, songList, notices);
   const songs: Songs = {
     saving,
+    autosaves,
     songList,
     songSwitch,
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
