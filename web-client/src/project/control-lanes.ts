@@ -89,18 +89,18 @@ export function replacePoints(
 
 /**
  * Draws a straight line between two points as a point at each step of `stepTicks`, and replaces the
- * points that the lane had there. A point that would repeat the value before it is left out, except
- * at the start of the line.
+ * points that the lane had there. Points that would repeat the value before them are left out.
  */
 export function drawLine(controls: readonly Control[], lane: ControlLane, start: ControlPoint, end: ControlPoint, stepTicks: number): Control[] {
   const [first, last] = start.tick <= end.tick ? [start, end] : [end, start];
   const spanTicks = last.tick - first.tick;
   const points: ControlPoint[] = [];
   const step = Math.max(1, stepTicks);
+  const valueBefore = pointsOfLane(controls, lane).findLast((point) => point.tick < first.tick)?.value;
   for (let tick = first.tick; ; tick = Math.min(last.tick, tick + step)) {
     const progress = spanTicks === 0 ? 1 : (tick - first.tick) / spanTicks;
     const value = clampToLane(lane, first.value + (last.value - first.value) * progress);
-    if (points.at(-1)?.value !== value) points.push({ tick, value });
+    if ((points.at(-1)?.value ?? valueBefore) !== value) points.push({ tick, value });
     if (tick >= last.tick) break;
   }
   return replacePoints(controls, lane, [first.tick, last.tick], points);
