@@ -11,9 +11,11 @@ import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
+import { StepInput } from './editing/step-input.svelte';
 import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
@@ -27,6 +29,7 @@ import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
+import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
@@ -83,16 +86,23 @@ export function createWorkspace(): Workspace {
     audioFiles,
   };
 
+  const pluginKeysHint = new PluginKeysHint();
+  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
+  const notePreview = new NotePreview(liveKeys);
+
   const freezing = new Freezing(api, song, audioFiles, notices);
   const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
+  const noteCommands = new NoteCommands(song, notePreview, preferences);
   const editing: Editing = {
     song,
     selection: song.selection,
     timeline,
     trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
     selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    noteCommands,
+    stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
@@ -100,12 +110,11 @@ export function createWorkspace(): Workspace {
     freezing,
   };
 
-  const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
   const playback: Playback = {
     player,
     transport: new Transport(player, timeline),
     liveKeys,
+    notePreview,
     midi: new WebMidi(liveKeys),
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),

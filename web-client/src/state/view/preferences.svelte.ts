@@ -7,7 +7,7 @@ import { readStored, writeStored } from '../local-storage';
 /** The renderer of instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
-type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number; pluginGrouping?: PluginGrouping };
+type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number; pluginGrouping?: PluginGrouping; lettersAreTools?: boolean };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
   const storedPreferences = value as Partial<StoredPreferences> | null;
@@ -16,7 +16,8 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     ['auto', 'server', 'client'].includes(storedPreferences.sound ?? '') &&
     typeof storedPreferences.follow === 'boolean' &&
     Number.isInteger(storedPreferences.snapTicks) &&
-    [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping)
+    [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
+    [undefined, true, false].includes(storedPreferences.lettersAreTools)
   );
 }
 
@@ -55,6 +56,15 @@ export class Preferences {
   }
   set pluginGrouping(value: PluginGrouping) {
     this.#stored.pluginGrouping = value;
+    this.#remember();
+  }
+
+  /** Whether letter keys choose tools of the piano roll; otherwise they play notes. */
+  get lettersAreTools(): boolean {
+    return this.#stored.lettersAreTools ?? false;
+  }
+  set lettersAreTools(value: boolean) {
+    this.#stored.lettersAreTools = value;
     this.#remember();
   }
 
