@@ -289,6 +289,9 @@ export class EngineClient {
     }
     this.#session.free();
     this.#session = session;
+    const tempo = (project.tempo_map ?? [{ tick: 0, bpm: 120 }]).map(({ tick, bpm }) => ({ tick, bpm }));
+    const signatures = (project.time_signatures ?? []).map(({ tick, numerator, denominator }) => ({ tick, numerator, denominator }));
+    this.#send({ type: 'setBeats', tempo, signatures });
     return { lengthFrames: session.lengthFrames, trackIds };
   }
 
@@ -337,10 +340,36 @@ export class EngineClient {
     this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
   }
 
-  /** Resumes a suspended audio context, then plays from the current position. */
-  async play(): Promise<void> {
+  /**
+   * Resumes a suspended audio context, then plays from the current position, after a count-in of a
+   * number of bars.
+   */
+  async play(countInBars = 0): Promise<void> {
     if (this.context.state === 'suspended') await this.context.resume();
-    this.#send({ type: 'play' });
+    this.#send({ type: 'play', countInBars });
+  }
+
+  /**
+   * Sets the frames of the session that playback repeats; null ends the repetition. Playback jumps
+   * when it reaches `endFrame`. The engine ignores a region of less than 256 frames.
+   */
+  setLoop(region: { startFrame: number; endFrame: number } | null): void {
+    this.#send({ type: 'setLoop', region });
+  }
+
+  /** Sets whether clicks accompany playback, and the level of all clicks. Exports have no clicks. */
+  setMetronome(on: boolean, gainDb: number): void {
+    this.#send({ type: 'setMetronome', on, gain: gainFromDb(gainDb) });
+  }
+
+  /** Sets a MIDI controller of a track live; `controller` and `value` are 0 to 127. */
+  setController(trackId: string, controller: number, value: number): void {
+    this.#send({ type: 'setController', trackId, controller, value });
+  }
+
+  /** Bends the pitch of a track live, from -8192 to 8191. */
+  setPitchBend(trackId: string, value: number): void {
+    this.#send({ type: 'setPitchBend', trackId, value });
   }
 
   /** Stops playback and releases all notes. */
