@@ -1,5 +1,5 @@
 /** Sends commands from the page to the engine on the audio thread, and receives its reports. */
-import type { Project } from '@songfoundry/schemas';
+import type { Project, TempoPoint, TimeSignature } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
@@ -289,9 +289,6 @@ export class EngineClient {
     }
     this.#session.free();
     this.#session = session;
-    const tempo = (project.tempo_map ?? [{ tick: 0, bpm: 120 }]).map(({ tick, bpm }) => ({ tick, bpm }));
-    const signatures = (project.time_signatures ?? []).map(({ tick, numerator, denominator }) => ({ tick, numerator, denominator }));
-    this.#send({ type: 'setBeats', tempo, signatures });
     return { lengthFrames: session.lengthFrames, trackIds };
   }
 
@@ -360,6 +357,15 @@ export class EngineClient {
   /** Sets whether clicks accompany playback, and the level of all clicks. Exports have no clicks. */
   setMetronome(on: boolean, gainDb: number): void {
     this.#send({ type: 'setMetronome', on, gain: gainFromDb(gainDb) });
+  }
+
+  /** Sets the beats on which the metronome clicks: tempo changes and time signatures. */
+  setBeats(tempo: readonly TempoPoint[], signatures: readonly TimeSignature[]): void {
+    this.#send({
+      type: 'setBeats',
+      tempo: tempo.map(({ tick, bpm }) => ({ tick, bpm })),
+      signatures: signatures.map(({ tick, numerator, denominator }) => ({ tick, numerator, denominator })),
+    });
   }
 
   /** Sets a MIDI controller of a track live; `controller` and `value` are 0 to 127. */

@@ -29,13 +29,14 @@ pub struct Metronome {
     expected_frame: u64,
     sounds: ClickSounds,
     delay: DelayLine,
-    /// The remaining count-in.
-    count_in: Option<CountIn>,
+    count_in: CountIn,
 }
 
 /// Beats before playback starts.
+#[derive(Default)]
 struct CountIn {
-    /// Frames from the start of the count-in to its next frame, and to its end.
+    /// Frames from the start of the count-in to its next frame, and to its end. Without a count-in,
+    /// both are 0.
     position_frames: u64,
     length_frames: u64,
     /// Remaining beats, the last of them first. Their frames count from the start of the count-in.
@@ -54,7 +55,7 @@ impl Metronome {
             expected_frame: 0,
             sounds: ClickSounds::new(sample_rate_hz),
             delay: DelayLine::new(0),
-            count_in: None,
+            count_in: CountIn::default(),
         }
     }
 
@@ -74,13 +75,13 @@ impl Metronome {
     /// Sets the latency of the mixer in frames. Allocates memory if it has changed.
     pub fn set_latency(&mut self, frames: usize) {
         if frames != self.delay.frames() {
-            self.delay.set_frames(frames, 0);
+            self.delay = DelayLine::new(frames);
         }
     }
 
     /// Ends a count-in and all clicks.
     pub fn stop(&mut self) {
-        self.count_in = None;
+        self.count_in.length_frames = self.count_in.position_frames;
         self.next_beat = None;
         self.sounds.stop();
         self.delay.clear();
@@ -92,12 +93,12 @@ impl Metronome {
     pub fn begin_count_in(&mut self, start_frame: u64, bars: u32) {
         self.stop();
         let (beats, length_frames) = self.grid.count_in(start_frame, bars.min(4), self.sample_rate_hz);
-        self.count_in = (length_frames > 0).then_some(CountIn { position_frames: 0, length_frames, beats });
+        self.count_in = CountIn { position_frames: 0, length_frames, beats };
     }
 
     /// Returns the number of frames until the count-in ends; 0 if there is none.
     pub fn count_in_frames(&self) -> u64 {
-        self.count_in.as_ref().map_or(0, |count_in| count_in.length_frames - count_in.position_frames)
+        self.count_in.length_frames - self.count_in.position_frames
     }
 
     /// Adds the next frames, at most a block, to `sides`. `position_frames` is the frame of the
@@ -105,7 +106,7 @@ impl Metronome {
     /// a block has at most [`Self::count_in_frames`] frames.
     pub fn add(&mut self, position_frames: Option<u64>, sides: [&mut [f32]; 2]) {
         let frames = sides[0].len().min(BLOCK_FRAMES);
-        if self.count_in.is_some() {
+        if self.count_in_frames() > 0 {
             self.start_count_in_clicks(frames);
         } else if let Some(position_frames) = position_frames.filter(|_| self.is_on) {
             self.start_clicks(position_frames, frames);
@@ -135,16 +136,13 @@ impl Metronome {
     }
 
     fn start_count_in_clicks(&mut self, frames: usize) {
-        let Some(count_in) = &mut self.count_in else { return };
-        let end_frame = count_in.position_frames + frames as u64;
+        let count_in = &mut self.count_in;
+        let end_frame = count_in.length_frames.min(count_in.position_frames + frames as u64);
         while let Some(beat) = count_in.beats.pop_if(|beat| beat.frame < end_frame) {
             let offset = beat.frame - count_in.position_frames;
             self.sounds.start(offset as usize, beat.is_first_of_bar);
         }
         count_in.position_frames = end_frame;
-        if end_frame >= count_in.length_frames {
-            self.count_in = None;
-        }
     }
 }
 

@@ -14,6 +14,7 @@ import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
+import type { LoopCommands } from './editing/loop-commands';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
@@ -53,6 +54,7 @@ export type Editing = {
   selectionCommands: SelectionCommands;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
+  loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
   freezing: Freezing;

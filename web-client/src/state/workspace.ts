@@ -11,6 +11,7 @@ import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { LoopCommands } from './editing/loop-commands';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
@@ -91,6 +92,7 @@ export function createWorkspace(): Workspace {
     selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
     effectCommands,
     automation,
+    loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
@@ -100,7 +102,7 @@ export function createWorkspace(): Workspace {
   const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline),
+    transport: new Transport(player, timeline, preferences),
     liveKeys,
     midi: new WebMidi(liveKeys),
     pluginKeysHint,
