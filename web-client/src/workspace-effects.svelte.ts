@@ -27,7 +27,11 @@ export function startWorkspaceEffects(workspace: Workspace): void {
 }
 
 /** Sends every edit to the engine, loads new audio files, and rewinds if another song is opened. */
-function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
+function syncSong({ editing: { song }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
+  $effect(() => {
+    const { metronome, metronomeDb, countInBars } = preferences.transport;
+    untrack(() => player.setMetronome({ on: metronome, gainDb: metronomeDb, countInBars }));
+  });
   $effect(() => {
     const { project } = song;
     untrack(() => void player.sync(project));

@@ -14,6 +14,7 @@ import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
+import type { LoopCommands } from './editing/loop-commands';
 import type { NoteCommands } from './editing/note-commands.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
@@ -59,6 +60,7 @@ export type Editing = {
   stepInput: StepInput;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
+  loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
   freezing: Freezing;

@@ -11,6 +11,7 @@ import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { LoopCommands } from './editing/loop-commands';
 import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
@@ -105,6 +106,7 @@ export function createWorkspace(): Workspace {
     stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
+    loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
@@ -112,7 +114,7 @@ export function createWorkspace(): Workspace {
 
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline),
+    transport: new Transport(player, timeline, preferences),
     liveKeys,
     notePreview,
     midi: new WebMidi(liveKeys),
