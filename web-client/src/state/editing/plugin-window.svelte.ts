@@ -68,6 +68,7 @@ export class PluginWindow {
     const request = {
       plugin_id: settings.plugin_id,
       track_id: channelId,
+      embed: true,
       ...(effectId === null ? {} : { effect_id: effectId }),
       ...(settings.state === undefined ? {} : { state: settings.state }),
       params,
