@@ -20,6 +20,28 @@ pub(super) struct Statistics {
     pub(super) mean_ms: f64,
 }
 
+/// Counts of one plugin since it entered the chain.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(super) struct PluginStatistics {
+    /// Id of the effect.
+    pub(super) effect: String,
+    /// Whether the plugin is open.
+    pub(super) is_ready: bool,
+    /// Number of blocks that were due while the plugin was open.
+    pub(super) blocks: u64,
+    /// Number of these blocks that the plugin did not answer in time.
+    pub(super) late_blocks: u64,
+    /// Number of blocks that wait for the plugin now.
+    pub(super) waiting_blocks: u32,
+    /// Median time from sending a block to its answer, in milliseconds.
+    pub(super) round_trip_p50_ms: f64,
+    /// Time from sending a block to its answer that 99 of 100 blocks do not exceed, in
+    /// milliseconds.
+    pub(super) round_trip_p99_ms: f64,
+    /// How often the plugin was started again.
+    pub(super) restarts: u32,
+}
+
 impl Statistics {
     /// Counts a block. Returns whether it was late.
     pub(super) fn count(&mut self, time: Duration) -> bool {

@@ -9,6 +9,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
+pub(crate) use numbers::OpenLivePlugin;
 pub use numbers::Metrics;
 use numbers::RequestLabels;
 

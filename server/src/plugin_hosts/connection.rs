@@ -2,13 +2,14 @@
 //! somebody waits for the result.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd as _;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
 use socket2::SockRef;
 use songfoundry_bridge_protocol::frame::{BINARY_BYTES_MAX, HEADER_BYTES_MAX};
 
@@ -52,6 +53,15 @@ impl Socket {
         }
         stream.set_nonblocking(true)?;
         Ok((Self { stream, received: VecDeque::new() }, helper_stream))
+    }
+
+    /// Sends a byte with file descriptors. The helper has read all earlier bytes.
+    pub(super) fn send_descriptors(&self, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+        let numbers = descriptors.map(|descriptor| descriptor.as_raw_fd());
+        let rights = [ControlMessage::ScmRights(&numbers)];
+        let (parts, flags) = ([IoSlice::new(&[0])], MsgFlags::MSG_NOSIGNAL);
+        sendmsg::<UnixAddr>(self.stream.as_raw_fd(), &parts, &rights, flags, None)?;
+        Ok(())
     }
 }
 
