@@ -67,7 +67,8 @@ pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<Re
     for (index, value) in values.into_iter().enumerate() {
         match read_effect(index, value) {
             Ok(effect) if effects.iter().any(|other| other.id == effect.id) => {
-                let detail = format!("effect {index} is left out: another one has the id `{}`", shown(&effect.id));
+                let detail =
+                    format!("effect {index} is left out: another one has the id `{}`", shown(&effect.id));
                 left_out.push(Answer::error("duplicate_effect", detail));
             }
             Ok(effect) => effects.push(effect),
@@ -89,8 +90,10 @@ pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<Re
 }
 
 fn read_effect(index: usize, value: Value) -> Result<RequestedEffect, Answer> {
-    let Description { id, effect_type, name, plugin_id, state, params, bypass } = serde_json::from_value(value)
-        .map_err(|error| Answer::error("invalid_effect", format!("effect {index} is left out: {error}")))?;
+    let Description { id, effect_type, name, plugin_id, state, params, bypass } =
+        serde_json::from_value(value).map_err(|error| {
+            Answer::error("invalid_effect", format!("effect {index} is left out: {error}"))
+        })?;
     let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| index.to_string());
     let effect_type = effect_type.unwrap_or_else(|| "builtin".to_owned());
     let format = match effect_type.as_str() {

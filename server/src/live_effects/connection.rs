@@ -23,6 +23,7 @@ const CLOSE_TOO_LARGE: u16 = 1009;
 pub(super) const CLOSE_TRY_AGAIN: u16 = 1013;
 /// Close code for a caller who has lost access.
 const CLOSE_ACCESS_ENDED: u16 = 4401;
+const ACCESS_ENDED_REASON: &str = "you have logged out, your log-in has expired, or your account has changed";
 
 /// Time without a message after which the service sends a ping, and time without a message after
 /// which it ends the stream.
@@ -56,7 +57,7 @@ pub(super) async fn run(
             biased;
             () = state.stop.cancelled() => return close(socket, CLOSE_GOING_AWAY, "the service is stopping").await,
             () = &mut access_ended => {
-                return close(socket, CLOSE_ACCESS_ENDED, "you have logged out, or your account has changed").await;
+                return close(socket, CLOSE_ACCESS_ENDED, ACCESS_ENDED_REASON).await;
             }
             // Without plugins there are no events.
             Some(event) = events.recv() => {

@@ -112,6 +112,9 @@ pub(super) enum Answer {
     Stats {
         #[serde(flatten)]
         statistics: Statistics,
+        /// Times that half and 99 of 100 blocks do not exceed from their arrival to their answer.
+        p50_ms: f64,
+        p99_ms: f64,
         /// The client's latency in frames as it was last reported.
         client_frames: Option<u32>,
         plugins: Vec<PluginStatistics>,

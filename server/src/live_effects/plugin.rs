@@ -60,7 +60,8 @@ pub(super) struct LivePlugin {
     statistics: PluginStatistics,
     round_trips: TimeHistogram,
     metrics: OpenLivePlugin,
-    _count: OpenPlugin,
+    /// `None` for a plugin that does not count any more.
+    count: Option<OpenPlugin>,
 }
 
 /// An open process.
@@ -132,7 +133,7 @@ impl LivePlugin {
             statistics: PluginStatistics { effect: id.to_owned(), ..PluginStatistics::default() },
             round_trips: TimeHistogram::default(),
             metrics: source.state.metrics.open_live_plugin(),
-            _count: count,
+            count: Some(count),
         };
         plugin.start_thread();
         plugin
@@ -148,6 +149,12 @@ impl LivePlugin {
 
     pub(super) fn set_bypass(&mut self, is_bypassed: bool) {
         self.requested.is_bypassed = is_bypassed;
+    }
+
+    /// Frees the place of the plugin for another one. The plugin is leaving the chain: it is
+    /// audible for 10 ms more.
+    pub(super) fn leave(&mut self) {
+        self.count = None;
     }
 
     /// Whether the plugin can enter the chain.
@@ -288,8 +295,9 @@ impl LivePlugin {
         // Values that were set while the plugin opened are set again.
         let changes = values.into_iter().map(|(id, _, value)| (id, value)).collect();
         self.set_latency(opened.latency_frames);
-        if self.statistics.restarts > 0 {
-            self.fallback.restart();
+        match self.statistics.restarts {
+            0 => self.fallback = DryFallback::new(self.sample_rate_hz, self.latency_frames),
+            _ => self.fallback.restart(),
         }
         let (name, latency) = (opened.opened.name.clone(), self.latency_frames);
         if !opened.unknown_values.is_empty() {
@@ -322,6 +330,9 @@ impl LivePlugin {
             self.start_thread();
         } else if may_restart && was_running {
             detail.push_str(&format!("; it is not started again after {RESTARTS_MAX} failures in a row"));
+        }
+        if !restarting {
+            self.count = None;
         }
         self.notices.push(Answer::PluginFailed { effect: self.id.clone(), code, detail, restarting });
     }

@@ -33,9 +33,8 @@ impl RequestedPlugin {
         params: BTreeMap<String, Value>,
         is_bypassed: bool,
     ) -> Result<Self, Answer> {
-        let left_out = |detail: String| {
-            Answer::error("invalid_effect", format!("effect {index} is left out: {detail}"))
-        };
+        let left_out =
+            |detail: String| Answer::error("invalid_effect", format!("effect {index} is left out: {detail}"));
         let plugin_id = plugin_id.filter(|id| !id.is_empty());
         let plugin_id = plugin_id.ok_or_else(|| left_out("it has no `plugin_id`".to_owned()))?;
         let params = params.into_iter().collect();

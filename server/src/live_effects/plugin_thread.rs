@@ -285,8 +285,8 @@ impl From<HostError> for PluginEnd {
             HostError::EndedByAdministrator | HostError::Cancelled => "cancelled",
             HostError::Io(_) => "plugin_host_failed",
         };
-        let may_restart = error.is_death()
-            || matches!(error, HostError::Late { .. } | HostError::InvalidAnswer { .. });
+        let may_restart =
+            error.is_death() || matches!(error, HostError::Late { .. } | HostError::InvalidAnswer { .. });
         Self { code, detail: error.to_string(), may_restart }
     }
 }

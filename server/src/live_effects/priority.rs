@@ -26,3 +26,7 @@ pub(super) fn lower_this_thread() {
 /// Does nothing: only Linux has priorities of threads.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn raise_this_thread() {}
+
+/// Does nothing: only Linux has priorities of threads.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn lower_this_thread() {}

@@ -220,7 +220,8 @@ impl Stream {
                 let running = self.running_plugins().map(|plugin| plugin.statistics());
                 let plugins = running.chain(opening).collect();
                 let (statistics, client_frames) = (self.statistics.clone(), self.client_frames);
-                vec![Answer::Stats { statistics, client_frames, plugins }]
+                let [p50_ms, p99_ms] = [0.5, 0.99].map(|part| statistics.quantile_ms(part));
+                vec![Answer::Stats { statistics, p50_ms, p99_ms, client_frames, plugins }]
             }
             Err(answer) => vec![answer],
         }
@@ -266,17 +267,18 @@ impl Stream {
             }));
             (self.time, self.seed) = (time, seed);
         }
-        // Plugins that are not requested again end before others start, because their number is
-        // limited.
-        plugins.retain(|plugin| {
-            let is_requested = |requested: &RequestedEffect| match &requested.origin {
+        // Plugins that are not requested again free their places for others.
+        let is_requested = |plugin: &LivePlugin| {
+            let is_same = |requested: &RequestedEffect| match &requested.origin {
                 RequestedOrigin::Plugin(origin) => {
                     requested.id == plugin.id() && plugin.is_as_requested(origin, sample_rate_hz)
                 }
                 RequestedOrigin::BuiltIn { .. } => false,
             };
-            requested_effects.iter().any(is_requested)
-        });
+            requested_effects.iter().any(is_same)
+        };
+        plugins.retain(is_requested);
+        self.running_plugins().filter(|plugin| !is_requested(plugin)).for_each(LivePlugin::leave);
         let mut sources = Vec::with_capacity(requested_effects.len());
         for (index, requested) in requested_effects.iter().enumerate() {
             let id = &requested.id;

@@ -218,8 +218,8 @@ fn effects_that_cannot_be_used_are_left_out() {
         [
             "duplicate_effect",
             "unknown_effect",
-            "unsupported_effect",
             "invalid_effect",
+            "unsupported_effect",
             "unknown_parameter",
             "latency"
         ]

@@ -9,8 +9,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
-pub(crate) use numbers::OpenLivePlugin;
 pub use numbers::Metrics;
+pub(crate) use numbers::OpenLivePlugin;
 use numbers::RequestLabels;
 
 use crate::state::AppState;

@@ -2,14 +2,13 @@
 //! somebody waits for the result.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
 use socket2::SockRef;
 use songfoundry_bridge_protocol::frame::{BINARY_BYTES_MAX, HEADER_BYTES_MAX};
 
@@ -56,11 +55,13 @@ impl Socket {
     }
 
     /// Sends a byte with file descriptors. The helper has read all earlier bytes.
-    pub(super) fn send_descriptors(&self, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<()> {
-        let numbers = descriptors.map(|descriptor| descriptor.as_raw_fd());
+    #[cfg(target_os = "linux")]
+    pub(super) fn send_descriptors(&self, descriptors: [std::os::fd::BorrowedFd<'_>; 3]) -> io::Result<()> {
+        use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
+        let numbers = descriptors.map(|descriptor| std::os::fd::AsRawFd::as_raw_fd(&descriptor));
         let rights = [ControlMessage::ScmRights(&numbers)];
-        let (parts, flags) = ([IoSlice::new(&[0])], MsgFlags::MSG_NOSIGNAL);
-        sendmsg::<UnixAddr>(self.stream.as_raw_fd(), &parts, &rights, flags, None)?;
+        let (parts, flags) = ([io::IoSlice::new(&[0])], MsgFlags::MSG_NOSIGNAL);
+        sendmsg::<UnixAddr>(std::os::fd::AsRawFd::as_raw_fd(&self.stream), &parts, &rights, flags, None)?;
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! The helper process of a hosted plugin: starts it, exchanges frames with it, and ends it.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame_into, write_frame};
@@ -68,6 +70,7 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Sends file descriptors after a request that announces them. If it fails, ends the helper.
+    #[cfg(target_os = "linux")]
     pub(super) fn send_descriptors(&mut self, descriptors: [BorrowedFd<'_>; 3]) -> Result<(), HostError> {
         let sent = self.socket.send_descriptors(descriptors);
         sent.map_err(|error| self.end_after(FrameError::Socket(error), None))

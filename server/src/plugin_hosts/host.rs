@@ -10,7 +10,6 @@ use songfoundry_bridge_protocol::host::{
 
 use super::error::{HostError, printable};
 use super::helper::HostHelper;
-#[cfg(target_os = "linux")]
 use super::live_link::LiveLink;
 use super::{PluginHosts, PluginRef};
 
@@ -197,6 +196,15 @@ impl<'a> PluginHost<'a> {
             Answer::Done => Ok(link),
             _ => Err(unexpected()),
         }
+    }
+
+    /// Always fails: plugins process in real time only on Linux.
+    ///
+    /// # Errors
+    /// [`HostError::Io`].
+    #[cfg(not(target_os = "linux"))]
+    pub fn share_blocks(&mut self) -> Result<LiveLink, HostError> {
+        Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
     }
 
     /// Returns the reason if the process of the plugin has ended, or if an administrator has

@@ -16,6 +16,9 @@ mod helper;
 mod host;
 #[cfg(target_os = "linux")]
 mod live_link;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_live_link.rs"]
+mod live_link;
 mod problems;
 
 use std::path::PathBuf;
@@ -23,7 +26,6 @@ use std::time::Duration;
 
 pub use error::HostError;
 pub use host::{Audio, OpenOptions, PluginHost};
-#[cfg(target_os = "linux")]
 pub use live_link::LiveLink;
 pub(crate) use problems::HostProblems;
 use songfoundry_bridge_protocol::PluginFormat;

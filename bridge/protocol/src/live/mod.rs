@@ -166,9 +166,8 @@ mod tests {
     #[test]
     fn two_mappings_of_a_file_exchange_blocks() {
         let path = std::env::temp_dir().join(format!("songfoundry-live-{}", std::process::id()));
-        let open = || {
-            std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path)
-        };
+        let open =
+            || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open().expect("a file");
         assert!(LiveMemory::map(&file).is_err(), "an empty file is too short");
         file.set_len(LIVE_MEMORY_BYTES as u64).expect("a length");

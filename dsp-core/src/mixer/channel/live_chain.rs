@@ -466,8 +466,7 @@ mod tests {
         assert!(chain.add("c", gain(1.0, 0)).is_none());
         assert_smooth(&constant(&mut chain, 4), 0.01, 1.9);
         // The effect itself changes its delay; its bypass then passes the input with this delay.
-        chain.effect_mut("late").expect("an effect").delays =
-            [0, 1].map(|_| DelayLine::new(300));
+        chain.effect_mut("late").expect("an effect").delays = [0, 1].map(|_| DelayLine::new(300));
         constant(&mut chain, 6);
         chain.set_bypass("late", true);
         assert_eq!((constant(&mut chain, 4).last(), chain.latencies_frames()[1]), (Some(&0.5), 300));

@@ -1,8 +1,8 @@
 //! A track's channel: effects, fader, outputs and sends.
 
 pub(super) mod chain;
-pub(super) mod fader;
 mod dry_fallback;
+pub(super) mod fader;
 mod live_chain;
 pub(super) mod meter;
 pub(super) mod rack;
