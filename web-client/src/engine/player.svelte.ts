@@ -14,12 +14,14 @@ import { withoutFrozenParts } from '../project/freezing';
 import { liveChanges } from '../project/live-changes';
 import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
 import { tickAtSecs } from '../project/tempo';
-import { applyLiveChange, applyMix } from './apply-changes';
+import { wakeFrames } from '../canvas/frames';
+import { applyLiveChange } from './apply-changes';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
 import { GainReductions } from './gain-reductions';
 import { MeterBank } from './meters';
+import { MixSender } from './mix-sender';
 import { Playhead } from './playhead';
 import { PresetNeeds } from './preset-needs';
 import { PluginSounds, soundIdOf } from './plugin-sounds.svelte';
@@ -90,6 +92,7 @@ export class Player {
   readonly #playhead = new Playhead();
   readonly #songEnd = new SongEnd();
   readonly #presetNeeds = new PresetNeeds();
+  readonly #mix = new MixSender();
   /** The tick at which playback starts next. */
   #startTick = 0;
   /** The target that the engine should play. Each change of the song replaces the target. */
@@ -138,7 +141,7 @@ export class Player {
   /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
     this.#target = { ...this.#target, project: withoutFrozenParts(project) };
-    if (this.engine) applyMix(this.engine, project, this.#trackIds);
+    if (this.engine) this.#mix.send(this.engine, project);
     return this.#update();
   }
 
@@ -192,10 +195,12 @@ export class Player {
       transport.engine.stop();
     }
     this.#transport = { kind: 'stopped' };
+    wakeFrames();
   }
 
   seekTick(tick: number): void {
     this.#startTick = Math.max(0, Math.round(tick));
+    wakeFrames();
     const { engine } = this;
     if (engine && this.#appliedTarget) this.#seekEngine(engine);
   }
@@ -319,7 +324,9 @@ export class Player {
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
-    applyMix(engine, project, this.#trackIds);
+    // The song may have been mixed further while the engine received the session.
+    this.#mix.receivedSession(project, this.#trackIds);
+    this.#mix.send(engine, this.#target.project ?? project);
     this.#useServerSound(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
   }
@@ -385,6 +392,7 @@ export class Player {
     const { sampleRate } = engine.context;
     this.#playhead.report(status.frame, status.playing, sampleRate, nowMs);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
+    if (status.playing || this.meters.isMoving) wakeFrames();
     const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0;
     if (isPlaying && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {
       this.stop();
