@@ -58,14 +58,14 @@ export function listenToKeys(workspace: Workspace): () => void {
     event.preventDefault();
     const key = liveKeys.lowestKey + semitone;
     playingKeys.set(event.code, key);
-    liveKeys.press(key);
+    liveKeys.press(key, liveKeys.velocity, event.timeStamp);
   };
 
   const release = (event: KeyboardEvent): void => {
     const key = playingKeys.get(event.code);
     if (key === undefined) return;
     playingKeys.delete(event.code);
-    liveKeys.release(key);
+    liveKeys.release(key, event.timeStamp);
   };
 
   const releaseAll = (): void => {

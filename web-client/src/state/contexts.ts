@@ -34,6 +34,7 @@ import type { AutomatedValues } from './playback/automated-values';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
+import type { NoteRecorder } from './recording/note-recorder.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
@@ -66,6 +67,7 @@ export type Playback = {
   transport: Transport;
   liveKeys: LiveKeys;
   midi: WebMidi;
+  recorder: NoteRecorder;
   pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
   instrumentRenderer: InstrumentRenderer;

@@ -3,7 +3,7 @@ import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { describeFrozenPartsChange } from '../project/freezing';
-import { isPluginEngine } from '../project/model';
+import { isPluginEngine, type Track } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
@@ -31,6 +31,7 @@ import { AutomatedValues } from './playback/automated-values';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { NoteRecorder } from './recording/note-recorder.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { ExportHistory } from './songs/export-history.svelte';
@@ -99,12 +100,15 @@ export function createWorkspace(): Workspace {
   };
 
   const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
+  const recorder = new NoteRecorder(song, player, preferences, notices);
+  const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
+  liveKeys.onEvent = (event) => recorder.receive(event);
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline, preferences),
+    transport: new Transport(player, timeline, preferences, recorder),
     liveKeys,
     midi: new WebMidi(liveKeys),
+    recorder,
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     instrumentRenderer,
@@ -140,12 +144,11 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns the target of live keys: the selected instrument track, or else the default sound, as for
- * a frozen track, whose instrument the engine does not have. Returns null if the service has no
+ * Returns the target of live keys: an instrument track, or else the default sound, as for a frozen
+ * track, whose instrument the engine does not have. Returns null if the service has no
  * sound.
  */
-function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
-  const { track } = selection;
+function liveTarget(track: Track | null, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (track?.synth_engine && !track.frozen) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };

@@ -23,6 +23,14 @@ export type TransportPreferences = {
   timeLanes: boolean;
 };
 
+/** Settings of recordings. */
+export type RecordingPreferences = {
+  /** Whether a recording replaces the notes that it passes, instead of adding to them. */
+  replaces: boolean;
+  /** Whether the starts of notes snap to the grid. */
+  quantizes: boolean;
+};
+
 const TRANSPORT_DEFAULTS: TransportPreferences = {
   metronome: false,
   metronomeDb: -6,
@@ -38,6 +46,7 @@ type StoredPreferences = {
   snapTicks: number;
   pluginGrouping?: PluginGrouping;
   transport?: Partial<TransportPreferences>;
+  recording?: Partial<RecordingPreferences>;
 };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
@@ -48,7 +57,8 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     typeof storedPreferences.follow === 'boolean' &&
     Number.isInteger(storedPreferences.snapTicks) &&
     [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
-    areTransportPreferences(storedPreferences.transport ?? {})
+    areTransportPreferences(storedPreferences.transport ?? {}) &&
+    Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean')
   );
 }
 
@@ -106,6 +116,15 @@ export class Preferences {
 
   setTransport(change: Partial<TransportPreferences>): void {
     this.#stored.transport = { ...this.#stored.transport, ...change };
+    this.#remember();
+  }
+
+  get recording(): RecordingPreferences {
+    return { replaces: false, quantizes: false, ...this.#stored.recording };
+  }
+
+  setRecording(change: Partial<RecordingPreferences>): void {
+    this.#stored.recording = { ...this.#stored.recording, ...change };
     this.#remember();
   }
 
