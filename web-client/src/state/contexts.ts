@@ -15,9 +15,11 @@ import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
 import type { LoopCommands } from './editing/loop-commands';
+import type { NoteCommands } from './editing/note-commands.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
+import type { StepInput } from './editing/step-input.svelte';
 import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
@@ -31,10 +33,12 @@ import type { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
+import type { NotePreview } from './playback/note-preview';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
 import type { NoteRecorder } from './recording/note-recorder.svelte';
+import type { Autosaves } from './songs/autosaves.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
@@ -53,6 +57,8 @@ export type Editing = {
   timeline: Timeline;
   trackCommands: TrackCommands;
   selectionCommands: SelectionCommands;
+  noteCommands: NoteCommands;
+  stepInput: StepInput;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
   loopCommands: LoopCommands;
@@ -66,6 +72,7 @@ export type Playback = {
   player: Player;
   transport: Transport;
   liveKeys: LiveKeys;
+  notePreview: NotePreview;
   midi: WebMidi;
   recorder: NoteRecorder;
   pluginKeysHint: PluginKeysHint;
@@ -76,6 +83,7 @@ export type Playback = {
 /** Saving, opening, exporting and importing songs, and presets of exports. */
 export type Songs = {
   saving: Saving;
+  autosaves: Autosaves;
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;

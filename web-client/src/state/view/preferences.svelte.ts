@@ -45,6 +45,7 @@ type StoredPreferences = {
   follow: boolean;
   snapTicks: number;
   pluginGrouping?: PluginGrouping;
+  lettersAreTools?: boolean;
   transport?: Partial<TransportPreferences>;
   recording?: Partial<RecordingPreferences>;
 };
@@ -57,6 +58,7 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     typeof storedPreferences.follow === 'boolean' &&
     Number.isInteger(storedPreferences.snapTicks) &&
     [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
+    [undefined, true, false].includes(storedPreferences.lettersAreTools) &&
     areTransportPreferences(storedPreferences.transport ?? {}) &&
     Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean')
   );
@@ -125,6 +127,15 @@ export class Preferences {
 
   setRecording(change: Partial<RecordingPreferences>): void {
     this.#stored.recording = { ...this.#stored.recording, ...change };
+    this.#remember();
+  }
+
+  /** Whether letter keys choose tools of the piano roll; otherwise they play notes. */
+  get lettersAreTools(): boolean {
+    return this.#stored.lettersAreTools ?? false;
+  }
+  set lettersAreTools(value: boolean) {
+    this.#stored.lettersAreTools = value;
     this.#remember();
   }
 
