@@ -56,7 +56,7 @@ export type MetronomeSettings = {
   on: boolean;
   /** Level of the clicks in decibels. */
   gainDb: number;
-  /** Bars of clicks before playback starts. */
+  /** Bars of clicks before a recording starts. */
   countInBars: number;
 };
 
@@ -94,6 +94,8 @@ export class Player {
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
+  /** Whether playback goes on after the end of the song, as during a recording. */
+  playsPastEnd = false;
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
   /** Loudness and peaks of the master; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
@@ -186,8 +188,11 @@ export class Player {
     if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
   }
 
-  /** Plays from the playhead as soon as the sounds of the song are loaded. */
-  async play(): Promise<void> {
+  /**
+   * Plays from the playhead as soon as the sounds of the song are loaded, after the count-in if
+   * `countsIn` is true.
+   */
+  async play(countsIn = false): Promise<void> {
     if (this.#transport.kind !== 'stopped') return;
     this.resume();
     const waitingState: TransportState = { kind: 'waiting' };
@@ -202,7 +207,7 @@ export class Player {
     if (engine) {
       this.seekTick(this.#startTick);
       this.#lastStartTick = this.#startTick;
-      await engine.play(this.#metronome.countInBars);
+      await engine.play(countsIn ? this.#metronome.countInBars : 0);
     }
     // While the browser resumes audio output, the user may press Stop or the engine may fail.
     if (this.#transport === waitingState) this.#transport = this.#playingOn(engine);
@@ -274,6 +279,14 @@ export class Player {
 
   noteOff(trackId: string, key: number): void {
     this.engine?.noteOff(trackId, key);
+  }
+
+  setController(trackId: string, controller: number, value: number): void {
+    this.engine?.setController(trackId, controller, value);
+  }
+
+  setPitchBend(trackId: string, value: number): void {
+    this.engine?.setPitchBend(trackId, value);
   }
 
   allNotesOff(): void {
@@ -458,7 +471,7 @@ export class Player {
     this.#playhead.report(status, sampleRate);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
     if (status.playing || this.meters.isMoving) wakeFrames();
-    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0;
+    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0 && !this.playsPastEnd;
     const { loop } = this.#playhead;
     const isInLoop = loop !== null && status.frame < loop.endFrame;
     if (isPlaying && !isInLoop && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {
