@@ -11,5 +11,6 @@ pub mod compile;
 mod control;
 pub mod engine;
 mod incoming_files;
+mod live_notes;
 mod memory;
 pub mod messages;

@@ -24,8 +24,8 @@ export class LiveKeys {
   readonly #player: Player;
   readonly #target: () => LiveTarget | null;
   readonly #onPluginKey: () => void;
-  /** The track of each pressed key, by MIDI key. */
-  readonly #heldNotes = new Map<number, { trackId: string }>();
+  /** The track and the velocity, 0..1, of each pressed key, by MIDI key. */
+  readonly #heldNotes = new Map<number, { trackId: string; velocity: number }>();
   #tailTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `onPluginKey` is called when a key is pressed whose target is a track with a plugin. */
@@ -76,6 +76,11 @@ export class LiveKeys {
     this.#tailTimer = setTimeout(() => void this.#player.audition(null), AUDITION_TAIL_MS);
   }
 
+  /** Returns the velocity, 0..1, of a pressed key, or that of the keyboards for any other key. */
+  velocityOf(key: number): number {
+    return this.#heldNotes.get(key)?.velocity ?? this.velocity;
+  }
+
   releaseAll(): void {
     for (const key of [...this.#heldNotes.keys()]) this.release(key);
     this.#player.allNotesOff();
@@ -86,7 +91,7 @@ export class LiveKeys {
    */
   async #holdKey(key: number, velocity: number, trackId: string, ready: Promise<void>): Promise<void> {
     if (this.#heldNotes.has(key)) this.release(key);
-    const note = { trackId };
+    const note = { trackId, velocity };
     this.#heldNotes.set(key, note);
     this.down = new Set(this.#heldNotes.keys());
     if (trackId === AUDITION_TRACK_ID) clearTimeout(this.#tailTimer);

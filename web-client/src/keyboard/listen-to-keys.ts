@@ -1,6 +1,7 @@
 /** Handles the computer keyboard: shortcuts, and letter keys that play notes. */
 import { octaveShiftOf, semitoneOf } from '../engine/computer-keys';
 import type { Workspace } from '../state/contexts';
+import { noteShortcutFor } from './note-shortcuts';
 import { hasOnlyShift, SHORTCUTS } from './shortcuts';
 
 const selectorOfRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
@@ -9,19 +10,25 @@ const RESET_BY_DELETE = selectorOfRoles('slider', 'spinbutton');
 /** Selector of elements that handle the arrow keys, Home and End. */
 const MOVED_BY_ARROWS = selectorOfRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
 
+/** Keys that elements with the attribute `data-handles-keys` handle. */
+const HANDLED_BY_EVENTS = ['Delete', 'Backspace', 'ArrowLeft', 'ArrowRight', 'Enter'];
+
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 }
 
 /**
- * Whether the focused element handles the key. Space presses a button and Delete resets a control
+ * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space presses a button and Delete resets a control
  * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
  * deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
+  const ownKeys = target.closest<HTMLElement>('[data-keys]')?.dataset['keys']?.split(' ') ?? [];
+  if (ownKeys.includes(event.key) && hasOnlyShift(event)) return true;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
+  if (HANDLED_BY_EVENTS.includes(event.key) && target.closest('[data-handles-keys]')) return true;
   if (event.key === ' ') return usesTab && target.closest('button, [role="button"], a') !== null;
   if (event.key === 'Delete' || event.key === 'Backspace') return usesTab && target.closest(RESET_BY_DELETE) !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
@@ -39,7 +46,7 @@ export function listenToKeys(workspace: Workspace): () => void {
     if (event.key === 'Tab') usesTab = true;
     const isOpen = workspace.account.session.state.kind === 'open';
     if (!isOpen || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
-    const shortcut = SHORTCUTS.find((candidate) => candidate.matches(event));
+    const shortcut = noteShortcutFor(workspace, event) ?? SHORTCUTS.find((candidate) => candidate.matches(event));
     if (shortcut) {
       event.preventDefault();
       event.stopPropagation();
@@ -47,6 +54,7 @@ export function listenToKeys(workspace: Workspace): () => void {
       return;
     }
     if (!hasOnlyShift(event) || event.shiftKey) return;
+    if (workspace.view.preferences.lettersAreTools) return;
     const octaves = octaveShiftOf(event.code);
     const semitone = semitoneOf(event.code);
     if (octaves !== 0) liveKeys.shiftOctave(octaves);

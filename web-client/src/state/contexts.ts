@@ -14,9 +14,12 @@ import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
+import type { LoopCommands } from './editing/loop-commands';
+import type { NoteCommands } from './editing/note-commands.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
+import type { StepInput } from './editing/step-input.svelte';
 import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
@@ -30,9 +33,11 @@ import type { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import type { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import type { Notices } from './notices.svelte';
 import type { AutomatedValues } from './playback/automated-values';
+import type { NotePreview } from './playback/note-preview';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
+import type { Autosaves } from './songs/autosaves.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
@@ -51,8 +56,11 @@ export type Editing = {
   timeline: Timeline;
   trackCommands: TrackCommands;
   selectionCommands: SelectionCommands;
+  noteCommands: NoteCommands;
+  stepInput: StepInput;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
+  loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
   freezing: Freezing;
@@ -63,6 +71,7 @@ export type Playback = {
   player: Player;
   transport: Transport;
   liveKeys: LiveKeys;
+  notePreview: NotePreview;
   midi: WebMidi;
   pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
@@ -72,6 +81,7 @@ export type Playback = {
 /** Saving, opening, exporting and importing songs, and presets of exports. */
 export type Songs = {
   saving: Saving;
+  autosaves: Autosaves;
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;

@@ -11,9 +11,12 @@ import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { LoopCommands } from './editing/loop-commands';
+import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
+import { StepInput } from './editing/step-input.svelte';
 import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
@@ -27,15 +30,20 @@ import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
+import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
+import { IndexedDbCopies } from './songs/local-copies';
 import { MidiFiles } from './songs/midi-files.svelte';
+import { markOpen } from './songs/open-windows';
 import { ProjectFiles } from './songs/project-files.svelte';
+import { Restoring } from './songs/restoring';
 import { Saving } from './songs/saving.svelte';
 import { SongList } from './songs/song-list.svelte';
 import { SongSwitch } from './songs/song-switch.svelte';
@@ -79,40 +87,53 @@ export function createWorkspace(): Workspace {
     audioFiles,
   };
 
+  const pluginKeysHint = new PluginKeysHint();
+  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
+  const notePreview = new NotePreview(liveKeys);
+
   const freezing = new Freezing(api, song, audioFiles, notices);
   const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
+  const noteCommands = new NoteCommands(song, notePreview, preferences);
   const editing: Editing = {
     song,
     selection: song.selection,
     timeline,
     trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
     selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    noteCommands,
+    stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
+    loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
   };
 
-  const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline),
+    transport: new Transport(player, timeline, preferences),
     liveKeys,
+    notePreview,
     midi: new WebMidi(liveKeys),
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     instrumentRenderer,
   };
 
-  const saving = new Saving(api, song, notices);
+  const userId = (): string | null => session.user?.id ?? null;
+  const copies = new IndexedDbCopies();
+  const autosaves = new Autosaves(api, song, notices, copies, userId);
+  markOpen(autosaves.windowId);
   const songList = new SongList(api, notices);
-  const songSwitch = new SongSwitch(song, player, saving, songList, notices);
+  const saving = new Saving(api, song, autosaves, notices, () => void songList.changed());
+  const restoring = new Restoring(api, song, { saving, autosaves, copies }, userId, notices);
+  const songSwitch = new SongSwitch(song, player, { saving, autosaves, restoring }, songList, notices);
   const songs: Songs = {
     saving,
+    autosaves,
     songList,
     songSwitch,
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),

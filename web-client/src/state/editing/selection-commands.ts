@@ -1,7 +1,7 @@
 /** Commands of menus and keys that edit the selected notes, clip, effect or automation point. */
 import { itemEndTick } from '../../project/audio-time';
 import { duplicateItem, findItem, itemId, moveItem, removeItem, setItemNotes } from '../../project/edit-items';
-import { duplicateNotes, moveNotes, quantizeNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
+import { duplicateNotes, moveNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
 import type { Note } from '../../project/model';
 import type { Preferences } from '../view/preferences.svelte';
 import type { AutomationCommands } from './automation-commands.svelte';
@@ -70,17 +70,6 @@ export class SelectionCommands {
     if (!itemInTrack || selection.focus !== 'tracks' || bySteps === 0) return;
     const id = itemId(itemInTrack.item);
     song.edit('Move clip', (project) => moveItem(project, id, itemInTrack.item.start_tick + ticks, itemInTrack.track.id));
-  }
-
-  /** Moves the selected notes towards the grid, or all notes of the clip; `strength` is 0..1. */
-  quantize(strength: number): void {
-    const song = this.#song;
-    const clip = song.selection.midiClip;
-    if (!clip) return;
-    const { stepTicks } = this.#preferences;
-    const { notes } = quantizeNotes(clip.item.notes, song.selection.notes, clip.item.start_tick, stepTicks, strength);
-    if (notes.every((note, index) => note === clip.item.notes[index])) return;
-    song.edit('Quantize', (project) => setItemNotes(project, clip.item.id, notes));
   }
 
   selectAllNotes(): void {

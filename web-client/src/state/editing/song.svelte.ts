@@ -40,9 +40,12 @@ export class Song {
     this.selection.startWith(project);
   }
 
-  /** Replaces the saved song with unsaved work that is based on it, as one edit. */
-  restore(project: Project, baseRevision: number): void {
-    this.#push('Restore unsaved work', project, null);
+  /**
+   * Replaces the open song with another version of it, as one edit. `baseRevision` is the revision
+   * on which that version is based.
+   */
+  restore(label: string, project: Project, baseRevision: number | null): void {
+    this.#push(label, project, null);
     this.revision = baseRevision;
   }
 

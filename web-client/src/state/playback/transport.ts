@@ -1,25 +1,28 @@
 /** Commands of buttons and keys that play, stop and seek. */
 import type { Player } from '../../engine/player.svelte';
 import type { Timeline } from '../editing/timeline.svelte';
+import type { Preferences } from '../view/preferences.svelte';
 
 export class Transport {
   readonly #player: Player;
   readonly #timeline: Timeline;
+  readonly #preferences: Preferences;
 
-  constructor(player: Player, timeline: Timeline) {
+  constructor(player: Player, timeline: Timeline, preferences: Preferences) {
     this.#player = player;
     this.#timeline = timeline;
+    this.#preferences = preferences;
   }
 
   togglePlay(): void {
     if (this.#player.transport === 'stopped') void this.#player.play();
-    else this.#player.stop();
+    else this.#stopPlayback();
   }
 
   /** Stops playback. If playback has already stopped, seeks to the start of the song. */
   stop(): void {
     if (this.#player.transport === 'stopped') this.seek(0);
-    else this.#player.stop();
+    else this.#stopPlayback();
   }
 
   seek(tick: number): void {
@@ -28,5 +31,11 @@ export class Transport {
 
   seekEnd(): void {
     this.seek(this.#timeline.endTick);
+  }
+
+  #stopPlayback(): void {
+    const wasPlaying = this.#player.transport === 'playing';
+    this.#player.stop();
+    if (wasPlaying && this.#preferences.transport.stopReturns) this.#player.returnToStart();
   }
 }
