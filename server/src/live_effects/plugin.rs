@@ -335,6 +335,9 @@ impl LivePlugin {
 
     /// Processes a block in place. Returns how long it waited for the plugin.
     pub(super) async fn process(&mut self, left: &mut [f32], right: &mut [f32], at: BlockTime) -> Duration {
+        // A value that is not a number would stay in the plugin for ever.
+        let values = left.iter_mut().chain(&mut *right);
+        values.filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
         let mut audio: LiveAudio = [[0.0; LIVE_BLOCK_FRAMES]; LIVE_CHANNELS];
         audio[0].copy_from_slice(left);
         audio[1].copy_from_slice(right);
