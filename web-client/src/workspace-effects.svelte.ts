@@ -21,6 +21,7 @@ const LIST_POLLS = 5;
  */
 export function startWorkspaceEffects(workspace: Workspace): void {
   syncSong(workspace);
+  endRecording(workspace);
   $effect(() => listenToKeys(workspace));
   autosave(workspace);
   $effect(() => listenToWindow(workspace));
@@ -46,6 +47,13 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
       player.stop();
       player.seekTick(0);
     });
+  });
+}
+
+/** Ends a recording when playback ends. */
+function endRecording({ playback: { player, recorder } }: Workspace): void {
+  $effect(() => {
+    if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());
   });
 }
 

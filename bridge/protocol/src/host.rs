@@ -84,6 +84,10 @@ pub enum Request {
     /// at most five seconds of audio), and activates it again. Parameters keep their values.
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
+    /// Processes blocks in real time from now on, through shared memory ([`crate::live`]). A byte
+    /// with three file descriptors follows the frame: those of the memory, of the event of posted
+    /// blocks, and of the event of answered blocks. Answer: [`Answer::Done`].
+    ShareBlocks,
     /// Opens the plugin's own window and the server that shows it ([`crate::window`]). Only the
     /// command `gui` fulfils it, once. Answer: [`Answer::WindowOpened`].
     OpenWindow(OpenWindow),
@@ -104,6 +108,9 @@ pub struct Open {
     /// Maximum number of frames of a block, 1 to [`BLOCK_FRAMES_MAX`]. The helper divides longer
     /// [`Process`] requests into such blocks.
     pub block_frames_max: u32,
+    /// Whether the plugin processes in real time instead of offline, which plugins are told.
+    #[serde(default)]
+    pub is_real_time: bool,
 }
 
 /// How the window of a plugin is opened.
@@ -359,7 +366,7 @@ pub enum Answer {
     Preset,
     /// The answer to [`Request::OpenWindow`].
     WindowOpened(WindowOpened),
-    /// The answer to [`Request::Reset`] and [`Request::Close`].
+    /// The answer to [`Request::Reset`], [`Request::ShareBlocks`] and [`Request::Close`].
     Done,
     /// The request cannot be fulfilled.
     Refused {

@@ -116,7 +116,7 @@ fn wait(
             let interval = if opened.window.is_shown() { SHOWN_INTERVAL } else { HIDDEN_INTERVAL };
             work.timeout = Some(work.timeout.map_or(interval, |timeout| timeout.min(interval)));
         }
-        let (has_request, ready) = poll_once(socket, &work)?;
+        let (first, ready) = poll_once(socket, None, &work)?;
         if let Some(plugin) = session.plugin() {
             plugin.idle(&ready);
         }
@@ -125,7 +125,7 @@ fn wait(
         {
             return Ok(false);
         }
-        if has_request {
+        if first.is_some() {
             return Ok(true);
         }
     }

@@ -1,6 +1,7 @@
 //! Metrics of this process for `/metrics` (`monitoring/`). Their labels contain no users, projects
 //! or files.
 
+mod live;
 mod numbers;
 
 use std::time::Instant;
@@ -9,6 +10,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
+pub(crate) use live::OpenLivePlugin;
 pub use numbers::Metrics;
 use numbers::RequestLabels;
 

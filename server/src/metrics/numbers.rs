@@ -11,6 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use super::live::{LiveMetrics, OpenLivePlugin, OpenLiveStream};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 
@@ -73,32 +74,6 @@ pub struct Metrics {
     orphans: Family<KindLabel, Counter>,
     orphans_bytes: Counter,
     live: LiveMetrics,
-}
-
-/// Metrics of the effects that process in real time.
-#[derive(Debug, Clone, Default)]
-struct LiveMetrics {
-    streams: Gauge,
-    blocks: Counter,
-    late_blocks: Counter,
-}
-
-/// Counts a stream of a client as open until this value is dropped.
-#[derive(Debug)]
-pub(crate) struct OpenLiveStream(LiveMetrics);
-
-impl OpenLiveStream {
-    /// Counts a processed block.
-    pub(crate) fn count_block(&self, is_late: bool) {
-        self.0.blocks.inc();
-        self.0.late_blocks.inc_by(u64::from(is_late));
-    }
-}
-
-impl Drop for OpenLiveStream {
-    fn drop(&mut self) {
-        self.0.streams.dec();
-    }
 }
 
 impl Default for Metrics {
@@ -174,11 +149,7 @@ impl Metrics {
             "Size of the quarantined files, in bytes",
             self.orphans_bytes.clone(),
         );
-        let LiveMetrics { streams, blocks, late_blocks } = self.live.clone();
-        registry.register("live_streams", "Open streams of real-time effects", streams);
-        registry.register("live_blocks", "Blocks that real-time effects have processed", blocks);
-        let help = "Blocks that were answered more than 5 ms after they arrived";
-        registry.register("live_late_blocks", help, late_blocks);
+        self.live.register(registry);
     }
 
     /// Counts an answered request. `duration` is the time until the answer began.
@@ -204,8 +175,12 @@ impl Metrics {
 
     /// Counts an open stream of real-time effects.
     pub(crate) fn open_live_stream(&self) -> OpenLiveStream {
-        self.live.streams.inc();
-        OpenLiveStream(self.live.clone())
+        self.live.open_stream()
+    }
+
+    /// Counts an open plugin of real-time effects.
+    pub(crate) fn open_live_plugin(&self) -> OpenLivePlugin {
+        self.live.open_plugin()
     }
 
     /// Counts a file that was quarantined because nothing referred to it.

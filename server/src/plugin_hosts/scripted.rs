@@ -83,6 +83,7 @@ impl Scripted {
         let options = OpenOptions {
             sample_rate_hz: 48_000,
             block_frames_max: 512,
+            is_real_time: false,
             can_show_window: false,
             is_cancelled,
         };

@@ -103,6 +103,7 @@ fn start<'h>(
     let options = OpenOptions {
         sample_rate_hz: SAMPLE_RATE_HZ,
         block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
         can_show_window: false,
         is_cancelled,
     };

@@ -113,6 +113,7 @@ fn open<'a>(
     let options = OpenOptions {
         sample_rate_hz: SAMPLE_RATE_HZ,
         block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
         can_show_window: true,
         is_cancelled,
     };

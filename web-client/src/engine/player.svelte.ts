@@ -15,13 +15,15 @@ import { liveChanges } from '../project/live-changes';
 import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
 import { loopOf } from '../project/loop';
 import { tickAtSecs } from '../project/tempo';
-import { applyLiveChange, applyMix } from './apply-changes';
+import { wakeFrames } from '../canvas/frames';
+import { applyLiveChange } from './apply-changes';
 import { audibleSecs } from './audio-clock';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
 import { GainReductions } from './gain-reductions';
 import { MeterBank } from './meters';
+import { MixSender } from './mix-sender';
 import { Playhead } from './playhead';
 import { PresetNeeds } from './preset-needs';
 import { PluginSounds, soundIdOf } from './plugin-sounds.svelte';
@@ -54,7 +56,7 @@ export type MetronomeSettings = {
   on: boolean;
   /** Level of the clicks in decibels. */
   gainDb: number;
-  /** Bars of clicks before playback starts. */
+  /** Bars of clicks before a recording starts. */
   countInBars: number;
 };
 
@@ -92,6 +94,8 @@ export class Player {
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
+  /** Whether playback goes on after the end of the song, as during a recording. */
+  playsPastEnd = false;
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
   /** Loudness and peaks of the master; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
@@ -102,6 +106,7 @@ export class Player {
   readonly #playhead = new Playhead();
   readonly #songEnd = new SongEnd();
   readonly #presetNeeds = new PresetNeeds();
+  readonly #mix = new MixSender();
   /** The tick at which playback starts next. */
   #startTick = 0;
   /** The tick at which playback started last. */
@@ -156,7 +161,7 @@ export class Player {
   sync(project: Project): Promise<void> {
     this.#target = { ...this.#target, project: withoutFrozenParts(project) };
     if (this.engine) {
-      applyMix(this.engine, project, this.#trackIds);
+      this.#mix.send(this.engine, project);
       this.#applyLoop(this.engine, project);
     }
     return this.#update();
@@ -183,8 +188,11 @@ export class Player {
     if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
   }
 
-  /** Plays from the playhead as soon as the sounds of the song are loaded. */
-  async play(): Promise<void> {
+  /**
+   * Plays from the playhead as soon as the sounds of the song are loaded, after the count-in if
+   * `countsIn` is true.
+   */
+  async play(countsIn = false): Promise<void> {
     if (this.#transport.kind !== 'stopped') return;
     this.resume();
     const waitingState: TransportState = { kind: 'waiting' };
@@ -199,7 +207,7 @@ export class Player {
     if (engine) {
       this.seekTick(this.#startTick);
       this.#lastStartTick = this.#startTick;
-      await engine.play(this.#metronome.countInBars);
+      await engine.play(countsIn ? this.#metronome.countInBars : 0);
     }
     // While the browser resumes audio output, the user may press Stop or the engine may fail.
     if (this.#transport === waitingState) this.#transport = this.#playingOn(engine);
@@ -214,10 +222,12 @@ export class Player {
       this.#playhead.moveTo(transport.engine.tickToFrame(this.#startTick));
     }
     this.#transport = { kind: 'stopped' };
+    wakeFrames();
   }
 
   seekTick(tick: number): void {
     this.#startTick = Math.max(0, Math.round(tick));
+    wakeFrames();
     const { engine } = this;
     if (engine && this.#appliedTarget) this.#seekEngine(engine);
   }
@@ -269,6 +279,14 @@ export class Player {
 
   noteOff(trackId: string, key: number): void {
     this.engine?.noteOff(trackId, key);
+  }
+
+  setController(trackId: string, controller: number, value: number): void {
+    this.engine?.setController(trackId, controller, value);
+  }
+
+  setPitchBend(trackId: string, value: number): void {
+    this.engine?.setPitchBend(trackId, value);
   }
 
   allNotesOff(): void {
@@ -365,7 +383,9 @@ export class Player {
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
-    applyMix(engine, project, this.#trackIds);
+    // The song may have been mixed further while the engine received the session.
+    this.#mix.receivedSession(project, this.#trackIds);
+    this.#mix.send(engine, this.#target.project ?? project);
     this.#useServerSound(engine, project);
     this.#applyLoop(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
@@ -450,7 +470,8 @@ export class Player {
     const { sampleRate } = engine.context;
     this.#playhead.report(status, sampleRate);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
-    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0;
+    if (status.playing || this.meters.isMoving) wakeFrames();
+    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0 && !this.playsPastEnd;
     const { loop } = this.#playhead;
     const isInLoop = loop !== null && status.frame < loop.endFrame;
     if (isPlaying && !isInLoop && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {

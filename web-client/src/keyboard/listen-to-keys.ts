@@ -10,17 +10,14 @@ const RESET_BY_DELETE = selectorOfRoles('slider', 'spinbutton');
 /** Selector of elements that handle the arrow keys, Home and End. */
 const MOVED_BY_ARROWS = selectorOfRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
 
-/** Keys that elements with the attribute `data-handles-keys` handle. */
-const HANDLED_BY_EVENTS = ['Delete', 'Backspace', 'ArrowLeft', 'ArrowRight', 'Enter'];
-
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 }
 
 /**
- * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space presses a button and Delete resets a control
- * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
- * deletes the selection.
+ * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space
+ * presses a button and Delete resets a control only if the focus came from the Tab key (`usesTab`).
+ * Otherwise Space plays the song, and Delete deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
@@ -28,7 +25,6 @@ function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const ownKeys = target.closest<HTMLElement>('[data-keys]')?.dataset['keys']?.split(' ') ?? [];
   if (ownKeys.includes(event.key) && hasOnlyShift(event)) return true;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
-  if (HANDLED_BY_EVENTS.includes(event.key) && target.closest('[data-handles-keys]')) return true;
   if (event.key === ' ') return usesTab && target.closest('button, [role="button"], a') !== null;
   if (event.key === 'Delete' || event.key === 'Backspace') return usesTab && target.closest(RESET_BY_DELETE) !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
@@ -62,14 +58,14 @@ export function listenToKeys(workspace: Workspace): () => void {
     event.preventDefault();
     const key = liveKeys.lowestKey + semitone;
     playingKeys.set(event.code, key);
-    liveKeys.press(key);
+    liveKeys.press(key, liveKeys.velocity, event.timeStamp);
   };
 
   const release = (event: KeyboardEvent): void => {
     const key = playingKeys.get(event.code);
     if (key === undefined) return;
     playingKeys.delete(event.code);
-    liveKeys.release(key);
+    liveKeys.release(key, event.timeStamp);
   };
 
   const releaseAll = (): void => {

@@ -3,12 +3,14 @@ import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { describeFrozenPartsChange } from '../project/freezing';
-import { isPluginEngine } from '../project/model';
+import { isPluginEngine, type Track } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
+import { ClipCommands } from './editing/clip-commands';
+import { Clipboard } from './editing/clipboard';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
 import { LoopCommands } from './editing/loop-commands';
@@ -35,6 +37,7 @@ import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { NoteRecorder } from './recording/note-recorder.svelte';
 import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
@@ -89,7 +92,9 @@ export function createWorkspace(): Workspace {
   };
 
   const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
+  const recorder = new NoteRecorder(song, player, preferences, notices);
+  const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
+  liveKeys.onEvent = (event) => recorder.receive(event);
   const notePreview = new NotePreview(liveKeys);
 
   const freezing = new Freezing(api, song, audioFiles, notices);
@@ -97,18 +102,21 @@ export function createWorkspace(): Workspace {
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
   const noteCommands = new NoteCommands(song, notePreview, preferences);
+  const trackCommands = new TrackCommands(song, soundFonts, instruments, notices);
+  const clipCommands = new ClipCommands(song, timeline, player, trackCommands, new Clipboard(), preferences, notices);
   const editing: Editing = {
     song,
     selection: song.selection,
     timeline,
-    trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
-    selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    trackCommands,
+    clipCommands,
+    selectionCommands: new SelectionCommands(song, clipCommands, effectCommands, automation, preferences),
     noteCommands,
     stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
-    audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
+    audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     pluginWindows: new PluginWindows(api, song, pluginParameters, notices),
     freezing,
@@ -116,10 +124,11 @@ export function createWorkspace(): Workspace {
 
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline, preferences),
+    transport: new Transport(player, timeline, preferences, recorder),
     liveKeys,
     notePreview,
     midi: new WebMidi(liveKeys),
+    recorder,
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     instrumentRenderer,
@@ -161,12 +170,11 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns the target of live keys: the selected instrument track, or else the default sound, as for
- * a frozen track, whose instrument the engine does not have. Returns null if the service has no
+ * Returns the target of live keys: an instrument track, or else the default sound, as for a frozen
+ * track, whose instrument the engine does not have. Returns null if the service has no
  * sound.
  */
-function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
-  const { track } = selection;
+function liveTarget(track: Track | null, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (track?.synth_engine && !track.frozen) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };

@@ -42,6 +42,7 @@ pub(super) fn open<'a>(hosts: &'a PluginHosts, plugin: &PluginRef) -> anyhow::Re
     let options = OpenOptions {
         sample_rate_hz: RATE_HZ,
         block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
         can_show_window: false,
         is_cancelled: &|| false,
     };

@@ -29,6 +29,7 @@ use timeline::Timeline;
 
 pub use automation::{AUTOMATION_VERSION, AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
+pub(crate) use setup::find_parameter;
 pub use setup::{PluginSetup, StartState, UnknownParameters};
 pub use time_signatures::TimeSignatureChange;
 pub use warnings::{PluginFault, PluginWarning};
@@ -161,6 +162,7 @@ impl PluginTrack<'_> {
             can_show_window: false,
             sample_rate_hz,
             block_frames_max: BLOCK_FRAMES_MAX,
+            is_real_time: false,
             is_cancelled: self.is_cancelled,
         };
         let mut host = PluginHost::open(self.hosts, self.plugin, options)?;

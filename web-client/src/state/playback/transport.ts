@@ -1,5 +1,6 @@
 /** Commands of buttons and keys that play, stop and seek. */
 import type { Player } from '../../engine/player.svelte';
+import type { NoteRecorder } from '../recording/note-recorder.svelte';
 import type { Timeline } from '../editing/timeline.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 
@@ -8,10 +9,13 @@ export class Transport {
   readonly #timeline: Timeline;
   readonly #preferences: Preferences;
 
-  constructor(player: Player, timeline: Timeline, preferences: Preferences) {
+  readonly #recorder: NoteRecorder;
+
+  constructor(player: Player, timeline: Timeline, preferences: Preferences, recorder: NoteRecorder) {
     this.#player = player;
     this.#timeline = timeline;
     this.#preferences = preferences;
+    this.#recorder = recorder;
   }
 
   togglePlay(): void {
@@ -35,6 +39,8 @@ export class Transport {
 
   #stopPlayback(): void {
     const wasPlaying = this.#player.transport === 'playing';
+    // Notes of held keys end where playback stops.
+    this.#recorder.finish();
     this.#player.stop();
     if (wasPlaying && this.#preferences.transport.stopReturns) this.#player.returnToStart();
   }

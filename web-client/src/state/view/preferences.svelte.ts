@@ -23,6 +23,14 @@ export type TransportPreferences = {
   timeLanes: boolean;
 };
 
+/** Settings of recordings. */
+export type RecordingPreferences = {
+  /** Whether a recording replaces the notes that it passes, instead of adding to them. */
+  replaces: boolean;
+  /** Whether the starts of notes snap to the grid. */
+  quantizes: boolean;
+};
+
 const TRANSPORT_DEFAULTS: TransportPreferences = {
   metronome: false,
   metronomeDb: -6,
@@ -39,6 +47,7 @@ type StoredPreferences = {
   pluginGrouping?: PluginGrouping;
   lettersAreTools?: boolean;
   transport?: Partial<TransportPreferences>;
+  recording?: Partial<RecordingPreferences>;
 };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
@@ -50,7 +59,8 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     Number.isInteger(storedPreferences.snapTicks) &&
     [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
     [undefined, true, false].includes(storedPreferences.lettersAreTools) &&
-    areTransportPreferences(storedPreferences.transport ?? {})
+    areTransportPreferences(storedPreferences.transport ?? {}) &&
+    Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean')
   );
 }
 
@@ -102,21 +112,30 @@ export class Preferences {
     this.#remember();
   }
 
-  /** Whether letter keys choose tools of the piano roll; otherwise they play notes. */
-  get lettersAreTools(): boolean {
-    return this.#stored.lettersAreTools ?? false;
-  }
-  set lettersAreTools(value: boolean) {
-    this.#stored.lettersAreTools = value;
-    this.#remember();
-  }
-
   get transport(): TransportPreferences {
     return { ...TRANSPORT_DEFAULTS, ...this.#stored.transport };
   }
 
   setTransport(change: Partial<TransportPreferences>): void {
     this.#stored.transport = { ...this.#stored.transport, ...change };
+    this.#remember();
+  }
+
+  get recording(): RecordingPreferences {
+    return { replaces: false, quantizes: false, ...this.#stored.recording };
+  }
+
+  setRecording(change: Partial<RecordingPreferences>): void {
+    this.#stored.recording = { ...this.#stored.recording, ...change };
+    this.#remember();
+  }
+
+  /** Whether letter keys choose tools of the piano roll; otherwise they play notes. */
+  get lettersAreTools(): boolean {
+    return this.#stored.lettersAreTools ?? false;
+  }
+  set lettersAreTools(value: boolean) {
+    this.#stored.lettersAreTools = value;
     this.#remember();
   }
 
