@@ -237,9 +237,11 @@ fn equals(sent: &[u8], secret: &[u8]) -> bool {
     sent.len() == secret.len() && std::hint::black_box(difference) == 0
 }
 
-fn refusal(reason: &str) -> Response {
+/// The status and the text of a refused request.
+type Refusal = (StatusCode, String);
+
+fn refusal(reason: &str) -> Refusal {
     (StatusCode::UNPROCESSABLE_ENTITY, format!("The request cannot be carried out: {reason}."))
-        .into_response()
 }
 
 fn carry_out(server: &Server, command: Command) -> Response {
@@ -252,21 +254,21 @@ fn carry_out(server: &Server, command: Command) -> Response {
 async fn hide(State(server): State<Arc<Server>>) -> Response {
     match server.release() {
         Ok(()) => carry_out(&server, Command::Hide),
-        Err(reason) => refusal(&reason),
+        Err(reason) => refusal(&reason).into_response(),
     }
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Response> {
-    let refused = |error| (StatusCode::BAD_REQUEST, format!("The body is invalid: {error}.")).into_response();
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    let refused = |error| (StatusCode::BAD_REQUEST, format!("The body is invalid: {error}."));
     serde_json::from_slice(body).map_err(refused)
 }
 
-async fn receive_input(State(server): State<Arc<Server>>, body: Bytes) -> Result<StatusCode, Response> {
+async fn receive_input(State(server): State<Arc<Server>>, body: Bytes) -> Result<StatusCode, Refusal> {
     server.carry_out(&parse(&body)?).map_err(|reason| refusal(&reason))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn receive_parameters(State(server): State<Arc<Server>>, body: Bytes) -> Result<StatusCode, Response> {
+async fn receive_parameters(State(server): State<Arc<Server>>, body: Bytes) -> Result<StatusCode, Refusal> {
     server.set_parameters(&parse(&body)?).map_err(|reason| refusal(&reason))?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -280,7 +282,7 @@ struct FrameQuery {
 async fn frame(
     State(server): State<Arc<Server>>,
     Query(query): Query<FrameQuery>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     if query.stream == 1 {
         return stream(&server);
     }
@@ -291,9 +293,7 @@ async fn frame(
     let frame = match is_new.await {
         Ok(Ok(captured)) => Arc::clone(&captured.frame),
         _ => {
-            return Err(
-                (StatusCode::SERVICE_UNAVAILABLE, "There is no picture of the window.").into_response()
-            );
+            return Err((StatusCode::SERVICE_UNAVAILABLE, "There is no picture of the window.".to_owned()));
         }
     };
     let jpeg = frame.jpeg(frame.area()).map_err(|error| refusal(&error.to_string()))?;
@@ -301,10 +301,10 @@ async fn frame(
 }
 
 /// Returns the picture, and then each picture that differs from the last one that was sent.
-fn stream(server: &Arc<Server>) -> Result<Response, Response> {
-    let permit = server.open_stream().map_err(|reason| {
-        (StatusCode::TOO_MANY_REQUESTS, format!("No stream is free: {reason}.")).into_response()
-    })?;
+fn stream(server: &Arc<Server>) -> Result<Response, Refusal> {
+    let permit = server
+        .open_stream()
+        .map_err(|reason| (StatusCode::TOO_MANY_REQUESTS, format!("No stream is free: {reason}.")))?;
     let state = (Arc::clone(server), permit, server.capture.captured(), None);
     let parts = futures_util::stream::try_unfold(state, async |(server, permit, mut captured, sent)| {
         let next = next_picture(&server, &mut captured, sent.as_ref()).await;
