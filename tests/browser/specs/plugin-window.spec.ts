@@ -21,14 +21,16 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   await expect(picture).toHaveAttribute('width', '636');
 
   /** Returns the pixels of the knob, to see whether it has turned. */
-  const knob = (): Promise<string> =>
+  const knob = (): Promise<number[]> =>
     picture.evaluate((canvas: HTMLCanvasElement, { x, y }) => {
       const pixels = canvas.getContext('2d')?.getImageData(x - 20, y - 20, 40, 40).data ?? [];
-      return Array.from(pixels, (value) => Math.round(value / 32)).join('');
+      return Array.from(pixels);
     }, CUTOFF);
-  const isDrawn = async (): Promise<boolean> => new Set(await knob()).size > 3;
+  const isDrawn = async (): Promise<boolean> => new Set(await knob()).size > 30;
   await expect.poll(isDrawn).toBe(true);
   const drawn = await knob();
+  /** Whether the knob looks as at first. JPEGs of different parts differ by little. */
+  const isAsDrawn = async (): Promise<boolean> => (await knob()).filter((value, index) => Math.abs(value - (drawn[index] ?? 0)) > 48).length < 20;
 
   const { x, y } = (await picture.boundingBox()) ?? { x: 0, y: 0 };
   await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y);
@@ -36,7 +38,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y - 30, { steps: 6 });
   await page.mouse.up();
   await expect(cutoff).not.toHaveAttribute('aria-valuenow', before ?? '');
-  await expect.poll(knob).not.toBe(drawn);
+  await expect.poll(isAsDrawn).toBe(false);
   await expect(panel).toContainText('Keys go to the plugin.');
   await page.screenshot({ path: 'output/plugin-window.png' });
   expect((await saveAndReadSong(page, service)).tracks[0]?.synth_engine).toMatchObject({ params: { 2: expect.any(Number) } });
@@ -44,7 +46,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   // The whole gesture is one step, and the window follows the song.
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(cutoff).toHaveAttribute('aria-valuenow', before ?? '');
-  await expect.poll(knob).toBe(drawn);
+  await expect.poll(isAsDrawn).toBe(true);
 
   await picture.click({ position: { x: 320, y: 20 } });
   await page.keyboard.press('Escape');
