@@ -179,6 +179,7 @@ fn plugin<'h>(hosts: &'h PluginHosts, name: &str, plugin_id: &str) -> Reference<
     let options = OpenOptions {
         sample_rate_hz: RATE_HZ,
         block_frames_max: FRAMES as u32,
+        can_show_window: false,
         is_real_time: false,
         is_cancelled: &|| false,
     };
