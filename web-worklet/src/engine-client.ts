@@ -12,6 +12,7 @@ import {
   type TrackAudio,
   type WantedAudio,
 } from './protocol';
+import { ProjectCompiler } from './project-compiler';
 
 /** Options of `EngineClient.create`. */
 export type EngineOptions = {
@@ -85,6 +86,7 @@ export class EngineClient {
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
+  readonly #compiler = new ProjectCompiler();
   #requestCount = 0;
   /** The reason why the engine ended; null while the engine runs. */
   #endReason: string | null = null;
@@ -279,7 +281,12 @@ export class EngineClient {
    */
   async setProject(project: Project, pluginOutputs: readonly PluginOutput[] = []): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
-    const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio), pluginOutputs);
+    const session = this.#compiler.compile(project, {
+      bankSlots: slots,
+      sampleRateHz: this.context.sampleRate,
+      audio: Object.fromEntries(this.#audio),
+      pluginOutputs,
+    });
     const { bytes, trackIds } = session;
     try {
       await this.#request((request) => this.#send({ type: 'setSession', request, bytes }, [bytes.buffer]));
@@ -479,6 +486,7 @@ export class EngineClient {
     this.output.disconnect();
     this.#port.onmessage = null;
     this.#port.close();
+    this.#compiler.free();
     await this.context.close();
   }
 

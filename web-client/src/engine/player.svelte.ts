@@ -15,13 +15,15 @@ import { liveChanges } from '../project/live-changes';
 import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
 import { loopOf } from '../project/loop';
 import { tickAtSecs } from '../project/tempo';
-import { applyLiveChange, applyMix } from './apply-changes';
+import { wakeFrames } from '../canvas/frames';
+import { applyLiveChange } from './apply-changes';
 import { audibleSecs } from './audio-clock';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
 import { GainReductions } from './gain-reductions';
 import { MeterBank } from './meters';
+import { MixSender } from './mix-sender';
 import { Playhead } from './playhead';
 import { PresetNeeds } from './preset-needs';
 import { PluginSounds, soundIdOf } from './plugin-sounds.svelte';
@@ -104,6 +106,7 @@ export class Player {
   readonly #playhead = new Playhead();
   readonly #songEnd = new SongEnd();
   readonly #presetNeeds = new PresetNeeds();
+  readonly #mix = new MixSender();
   /** The tick at which playback starts next. */
   #startTick = 0;
   /** The tick at which playback started last. */
@@ -158,7 +161,7 @@ export class Player {
   sync(project: Project): Promise<void> {
     this.#target = { ...this.#target, project: withoutFrozenParts(project) };
     if (this.engine) {
-      applyMix(this.engine, project, this.#trackIds);
+      this.#mix.send(this.engine, project);
       this.#applyLoop(this.engine, project);
     }
     return this.#update();
@@ -219,10 +222,12 @@ export class Player {
       this.#playhead.moveTo(transport.engine.tickToFrame(this.#startTick));
     }
     this.#transport = { kind: 'stopped' };
+    wakeFrames();
   }
 
   seekTick(tick: number): void {
     this.#startTick = Math.max(0, Math.round(tick));
+    wakeFrames();
     const { engine } = this;
     if (engine && this.#appliedTarget) this.#seekEngine(engine);
   }
@@ -378,7 +383,9 @@ export class Player {
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
-    applyMix(engine, project, this.#trackIds);
+    // The song may have been mixed further while the engine received the session.
+    this.#mix.receivedSession(project, this.#trackIds);
+    this.#mix.send(engine, this.#target.project ?? project);
     this.#useServerSound(engine, project);
     this.#applyLoop(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
@@ -463,6 +470,7 @@ export class Player {
     const { sampleRate } = engine.context;
     this.#playhead.report(status, sampleRate);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
+    if (status.playing || this.meters.isMoving) wakeFrames();
     const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0 && !this.playsPastEnd;
     const { loop } = this.#playhead;
     const isInLoop = loop !== null && status.frame < loop.endFrame;

@@ -15,9 +15,9 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 /**
- * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space presses a button and Delete resets a control
- * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
- * deletes the selection.
+ * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space
+ * presses a button and Delete resets a control only if the focus came from the Tab key (`usesTab`).
+ * Otherwise Space plays the song, and Delete deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;

@@ -11,6 +11,7 @@ import type { WebMidi } from '../engine/web-midi.svelte';
 import type { Account } from './account/account';
 import type { AudioClipCommands } from './editing/audio-clip-commands';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
+import type { ClipCommands } from './editing/clip-commands';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
@@ -56,6 +57,7 @@ export type Editing = {
   selection: Selection;
   timeline: Timeline;
   trackCommands: TrackCommands;
+  clipCommands: ClipCommands;
   selectionCommands: SelectionCommands;
   noteCommands: NoteCommands;
   stepInput: StepInput;

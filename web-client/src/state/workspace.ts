@@ -9,6 +9,8 @@ import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
+import { ClipCommands } from './editing/clip-commands';
+import { Clipboard } from './editing/clipboard';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
 import { LoopCommands } from './editing/loop-commands';
@@ -99,18 +101,21 @@ export function createWorkspace(): Workspace {
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
   const noteCommands = new NoteCommands(song, notePreview, preferences);
+  const trackCommands = new TrackCommands(song, soundFonts, instruments, notices);
+  const clipCommands = new ClipCommands(song, timeline, player, trackCommands, new Clipboard(), preferences, notices);
   const editing: Editing = {
     song,
     selection: song.selection,
     timeline,
-    trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
-    selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    trackCommands,
+    clipCommands,
+    selectionCommands: new SelectionCommands(song, clipCommands, effectCommands, automation, preferences),
     noteCommands,
     stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
-    audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
+    audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
   };
