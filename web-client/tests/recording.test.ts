@@ -106,7 +106,7 @@ describe('the recorder', () => {
   });
 
   it('quantises the starts of notes, and ends held notes at the end of the loop or of the recording', () => {
-    const { song, recorder, state, send } = recording(setLoop(songWith(), { startTick: 0, endTick: 3840, active: true }), { quantizes: true });
+    const { song, recorder, send } = recording(setLoop(songWith(), { startTick: 0, endTick: 3840, active: true }), { quantizes: true });
     recorder.toggle();
     send({ kind: 'press', atMs: 3590 });
     send({ kind: 'release', atMs: 100 });
