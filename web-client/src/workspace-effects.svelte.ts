@@ -26,7 +26,10 @@ export function startWorkspaceEffects(workspace: Workspace): void {
   $effect(() => listenToWindow(workspace));
 }
 
-/** Sends every edit to the engine, loads new audio files, and rewinds if another song is opened. */
+/**
+ * Sends every edit to the engine, loads new audio files, and rewinds and resets the meters if another song is
+ * opened.
+ */
 function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
   $effect(() => {
     const { project } = song;
@@ -41,6 +44,8 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
     untrack(() => {
       player.stop();
       player.seekTick(0);
+      player.meters.clear();
+      player.resetLoudness();
     });
   });
 }
