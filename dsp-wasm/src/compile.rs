@@ -23,17 +23,63 @@ pub struct CompiledSession {
     tempo: TempoMap,
 }
 
-/// Compiles a project into a session for an engine that runs at `sample_rate_hz`.
+/// The engine's banks and audio files that a project is compiled for.
 ///
-/// `project` is a project from the service. `bank_slots` is a JavaScript object that maps SoundFont
-/// ids to the numbers of the engine's bank slots. A track without a bank uses the bank in
-/// `default_slot`; tracks whose bank is in no slot are silent. `audio` is an object that maps the
-/// service's ids of audio files to objects. Each of these has the file's `slot`, its length in
-/// `frames` at the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio`
-/// is undefined, the engine has no audio files. `plugin_outputs` is a list of objects that name the
-/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the
-/// instrument of the track), and the id of the audio as `audioId`. If it is undefined, plugin
-/// effects pass their input, and plugin instruments are silent.
+/// `bank_slots` is a JavaScript object that maps SoundFont ids to the numbers of the engine's bank
+/// slots. Tracks whose bank is in no slot are silent. `audio` is an object that maps the service's
+/// ids of audio files to objects. Each of these has the file's `slot`, its length in `frames` at the
+/// engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio` is undefined,
+/// the engine has no audio files. `plugin_outputs` is a list of objects that name the recorded
+/// outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of the
+/// track), and the id of the audio as `audioId`. If it is undefined, plugin effects pass their
+/// input, and plugin instruments are silent.
+pub(crate) fn slot_contents(
+    bank_slots: JsValue,
+    default_slot: Option<u32>,
+    audio: JsValue,
+    plugin_outputs: JsValue,
+) -> Result<SlotContents, JsError> {
+    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
+        JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}"))
+    })?;
+    let audio: Option<HashMap<String, AudioFile>> =
+        serde_wasm_bindgen::from_value(audio).map_err(|error| {
+            JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
+        })?;
+    let plugin_outputs: Option<Vec<PluginOutput>> = serde_wasm_bindgen::from_value(plugin_outputs)
+        .map_err(|error| JsError::new(&format!("plugin_outputs must be a list of outputs: {error}")))?;
+    Ok(SlotContents {
+        bank_slots,
+        default_slot,
+        audio: audio.unwrap_or_default(),
+        plugin_outputs: plugin_outputs.unwrap_or_default(),
+    })
+}
+
+/// Compiles a project into a session for an engine that runs at `sample_rate_hz`.
+pub(crate) fn compile(
+    project: &Project,
+    sample_rate_hz: u32,
+    mut slots: SlotContents,
+) -> Result<CompiledSession, JsError> {
+    let CompiledProject { session, left_out } =
+        schemas::session::compile(project, sample_rate_hz, &mut slots)?;
+    memory::check(&session, slots.audio.values().map(|file| (file.slot, file.frames)))?;
+    Ok(CompiledSession {
+        bytes: postcard::to_allocvec(&session)?,
+        left_out: left_out.into_iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect(),
+        track_ids: session.tracks.into_iter().map(|track| track.id).collect(),
+        length_frames: session.length_frames,
+        sample_rate_hz,
+        tempo: schemas::session::tempo_map(project)?,
+    })
+}
+
+/// Compiles a project from the service into a session for an engine that runs at `sample_rate_hz`.
+///
+/// A track without a bank uses the bank in `default_slot`. For the other arguments, see
+/// `slot_contents` in the source. A page that compiles edits of a project one after the other uses
+/// [`ProjectCompiler`](crate::project_compiler::ProjectCompiler).
 ///
 /// # Errors
 ///
@@ -48,32 +94,7 @@ pub fn compile_session(
     plugin_outputs: JsValue,
 ) -> Result<CompiledSession, JsError> {
     let project = read_project(project)?;
-    let bank_slots: HashMap<String, u32> = serde_wasm_bindgen::from_value(bank_slots).map_err(|error| {
-        JsError::new(&format!("bank_slots must be an object that maps SoundFont ids to slots: {error}"))
-    })?;
-    let audio: Option<HashMap<String, AudioFile>> =
-        serde_wasm_bindgen::from_value(audio).map_err(|error| {
-            JsError::new(&format!("audio must be an object that maps ids to audio files: {error}"))
-        })?;
-    let plugin_outputs: Option<Vec<PluginOutput>> = serde_wasm_bindgen::from_value(plugin_outputs)
-        .map_err(|error| JsError::new(&format!("plugin_outputs must be a list of outputs: {error}")))?;
-    let mut resolver = SlotContents {
-        bank_slots,
-        default_slot,
-        audio: audio.unwrap_or_default(),
-        plugin_outputs: plugin_outputs.unwrap_or_default(),
-    };
-    let CompiledProject { session, left_out } =
-        schemas::session::compile(&project, sample_rate_hz, &mut resolver)?;
-    memory::check(&session, resolver.audio.values().map(|file| (file.slot, file.frames)))?;
-    Ok(CompiledSession {
-        bytes: postcard::to_allocvec(&session)?,
-        left_out: left_out.into_iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect(),
-        track_ids: session.tracks.into_iter().map(|track| track.id).collect(),
-        length_frames: session.length_frames,
-        sample_rate_hz,
-        tempo: schemas::session::tempo_map(&project)?,
-    })
+    compile(&project, sample_rate_hz, slot_contents(bank_slots, default_slot, audio, plugin_outputs)?)
 }
 
 /// An audio file in one of the engine's audio slots. Its length is at the engine's sample rate.
@@ -98,7 +119,7 @@ struct PluginOutput {
 }
 
 /// The banks and audio files in the engine's slots, by the service's ids.
-struct SlotContents {
+pub(crate) struct SlotContents {
     bank_slots: HashMap<String, u32>,
     default_slot: Option<u32>,
     audio: HashMap<String, AudioFile>,
@@ -147,7 +168,7 @@ pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
     Ok(session.tracks.iter().map(text).collect())
 }
 
-fn read_project(project: JsValue) -> Result<Project, JsError> {
+pub(crate) fn read_project(project: JsValue) -> Result<Project, JsError> {
     serde_wasm_bindgen::from_value(project)
         .map_err(|error| JsError::new(&format!("the document is not a project: {error}")))
 }

@@ -21,16 +21,21 @@ const LIST_POLLS = 5;
  */
 export function startWorkspaceEffects(workspace: Workspace): void {
   syncSong(workspace);
+  endRecording(workspace);
   $effect(() => listenToKeys(workspace));
   autosave(workspace);
   $effect(() => listenToWindow(workspace));
 }
 
 /**
- * Sends every edit to the engine, loads new audio files, and rewinds and resets the meters if another song is
- * opened.
+ * Sends every edit to the engine, loads new audio files, and rewinds and resets the meters if
+ * another song is opened.
  */
-function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
+function syncSong({ editing: { song }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
+  $effect(() => {
+    const { metronome, metronomeDb, countInBars } = preferences.transport;
+    untrack(() => player.setMetronome({ on: metronome, gainDb: metronomeDb, countInBars }));
+  });
   $effect(() => {
     const { project } = song;
     untrack(() => void player.sync(project));
@@ -47,6 +52,13 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
       player.meters.clear();
       player.resetLoudness();
     });
+  });
+}
+
+/** Ends a recording when playback ends. */
+function endRecording({ playback: { player, recorder } }: Workspace): void {
+  $effect(() => {
+    if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());
   });
 }
 

@@ -1,14 +1,20 @@
-import { isBlackKey, keyName } from '../project/format';
+/** Draws the notes of the piano roll, with its rows, its grid and the notes of other clips. */
+import { isDrumTrack } from '../project/drum-names';
+import { isBlackKey } from '../project/format';
 import type { MidiItem, Note, Project, Track } from '../project/model';
+import { indexOfNotes } from '../project/note-index';
+import { isInScale, type ScaleChoice } from '../project/scales';
 import { drawGrid } from './draw-grid';
-import { FONT_NUMBERS, palette, withAlpha } from './palette';
+import { visibleKeys, yOfKey, type KeyView } from './key-view';
+import { palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /** Maximum number of notes of other clips that are drawn behind the edited notes. */
 const GHOST_NOTES_MAX = 4000;
-
-/** The visible keys: the highest key, and the height of a key's row in pixels. */
-export type KeyView = { topKey: number; rowPx: number };
+/** Number of shades that show velocities. */
+const SHADES = 16;
+/** Size below which notes are drawn without rounded corners, in pixels. */
+const ROUND_PX = 5;
 
 export type NotesScene = {
   view: TimeView;
@@ -21,60 +27,91 @@ export type NotesScene = {
   /** Indices of the selected notes. */
   selection: ReadonlySet<number>;
   stepTicks: number;
+  scale: ScaleChoice;
+  /** The cursor for pasting and for entering notes, as a tick of the song and a key. */
+  cursor: { tick: number; key: number; isFocused: boolean };
   marquee: { left: number; top: number; width: number; height: number } | null;
 };
 
-/** Returns the distance of a key's row from the top of the piano roll, in pixels. */
-export function yOfKey(keyView: KeyView, key: number): number {
-  return (keyView.topKey - key) * keyView.rowPx;
-}
-
-/** Returns the key whose row is `y` pixels below the top of the piano roll. */
-export function keyAtY(keyView: KeyView, y: number): number {
-  return Math.min(127, Math.max(0, Math.floor(keyView.topKey - y / keyView.rowPx + 1)));
+/** Returns the indices of the scene's notes that are in the view, in ascending order. */
+export function visibleNotes({ view, item, notes }: Pick<NotesScene, 'view' | 'item' | 'notes'>): number[] {
+  return indexOfNotes(notes).between(view.startTick - item.start_tick, view.endTick - item.start_tick);
 }
 
 /** Draws the rows, the grid and the notes of the piano roll. */
 export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const { view, keyView, item, track, notes } = scene;
-  for (let key = keyView.topKey; key >= 0; key--) {
+  drawRows(context, scene, widthPx, heightPx);
+  drawGrid(context, scene.view, scene.project.time_signatures, scene.stepTicks, heightPx);
+  drawGhosts(context, scene, widthPx, heightPx);
+  drawOwnNotes(context, scene, heightPx);
+  shadeOutside(context, scene, widthPx, heightPx);
+  drawCursor(context, scene, heightPx);
+  if (scene.marquee) drawMarquee(context, scene.marquee);
+}
+
+/** Draws the rows: dark for black keys, or for keys outside the scale if one is chosen. */
+function drawRows(context: CanvasRenderingContext2D, { keyView, track, scale }: NotesScene, widthPx: number, heightPx: number): void {
+  const isDrums = isDrumTrack(track);
+  for (const key of visibleKeys(keyView, heightPx)) {
     const y = yOfKey(keyView, key);
-    if (y > heightPx) break;
-    if (isBlackKey(key)) {
+    const inScale = isDrums ? null : isInScale(scale, key);
+    const isDark = inScale === null ? !isDrums && isBlackKey(key) : !inScale;
+    if (isDark) {
       context.fillStyle = palette().ground;
       context.fillRect(0, y, widthPx, keyView.rowPx);
     }
-    if (key % 12 === 0 || key % 12 === 5) {
+    if (inScale !== null && key % 12 === scale.root) {
+      context.fillStyle = withAlpha(palette().accent, 0.07);
+      context.fillRect(0, y, widthPx, keyView.rowPx);
+    }
+    if (isDrums || key % 12 === 0 || key % 12 === 5) {
       context.fillStyle = palette().lineSoft;
-      context.fillRect(0, y + keyView.rowPx - 1, widthPx, 1);
+      context.fillRect(0, Math.round(y + keyView.rowPx) - 1, widthPx, 1);
     }
   }
-  drawGrid(context, view, scene.project.time_signatures, scene.stepTicks, heightPx);
-  drawGhosts(context, scene, widthPx, heightPx);
+}
+
+/** Draws the notes of the item in groups of one shade, because a change of the colour is slow. */
+function drawOwnNotes(context: CanvasRenderingContext2D, scene: NotesScene, heightPx: number): void {
+  const { view, keyView, item, track, notes, selection } = scene;
   const height = Math.max(3, keyView.rowPx - 2);
-  notes.forEach((note, index) => {
-    const x = view.x(item.start_tick + note.tick);
-    const width = Math.max(3, note.length_ticks / view.ticksPerPx - 1);
-    const y = yOfKey(keyView, note.pitch) + 1;
-    if (x > widthPx || x + width < 0 || y > heightPx || y + height < 0) return;
-    const isSelected = scene.selection.has(index);
-    context.beginPath();
-    context.roundRect(x, y, width, height, 2);
-    context.fillStyle = isSelected ? track.color : withAlpha(track.color, 0.45 + 0.5 * note.velocity);
-    context.fill();
-    if (!isSelected) return;
-    context.strokeStyle = palette().text;
-    context.lineWidth = 1.5;
-    context.stroke();
+  const byShade: number[][] = Array.from({ length: SHADES + 1 }, () => []);
+  const selectedIndices: number[] = [];
+  for (const index of visibleNotes(scene)) {
+    const note = notes[index] as Note;
+    const y = yOfKey(keyView, note.pitch);
+    if (y > heightPx || y + keyView.rowPx < 0) continue;
+    if (selection.has(index)) selectedIndices.push(index);
+    else byShade[Math.round(note.velocity * SHADES)]?.push(index);
+  }
+  const fill = (indices: readonly number[]): void => {
+    for (const index of indices) {
+      const note = notes[index] as Note;
+      const x = view.x(item.start_tick + note.tick);
+      const width = Math.max(3, note.length_ticks / view.ticksPerPx - 1);
+      const y = yOfKey(keyView, note.pitch) + 1;
+      if (width < ROUND_PX || height < ROUND_PX) {
+        context.fillRect(x, y, width, height);
+        continue;
+      }
+      context.beginPath();
+      context.roundRect(x, y, width, height, 2);
+      context.fill();
+    }
+  };
+  byShade.forEach((indices, shade) => {
+    if (indices.length === 0) return;
+    context.fillStyle = withAlpha(track.color, 0.45 + (0.5 * shade) / SHADES);
+    fill(indices);
   });
-  shadeOutside(context, scene, widthPx, heightPx);
-  if (scene.marquee) {
-    const { left, top, width, height: marqueeHeight } = scene.marquee;
-    context.fillStyle = withAlpha(palette().accent, 0.12);
-    context.fillRect(left, top, width, marqueeHeight);
-    context.strokeStyle = palette().accent;
-    context.lineWidth = 1;
-    context.strokeRect(left + 0.5, top + 0.5, width, marqueeHeight);
+  if (selectedIndices.length === 0) return;
+  context.fillStyle = palette().text;
+  fill(selectedIndices);
+  context.fillStyle = track.color;
+  for (const index of selectedIndices) {
+    const note = notes[index] as Note;
+    const width = Math.max(3, note.length_ticks / view.ticksPerPx - 1);
+    context.fillRect(view.x(item.start_tick + note.tick) + 1.5, yOfKey(keyView, note.pitch) + 2.5, Math.max(0, width - 3), Math.max(1, height - 3));
   }
 }
 
@@ -84,16 +121,16 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
   let remainingNotes = GHOST_NOTES_MAX;
   context.fillStyle = withAlpha(palette().ghostNote, 0.2);
   for (const ghostTrack of project.tracks) {
-    const isDrums = ghostTrack.synth_engine?.type === 'soundfont' && ghostTrack.synth_engine.bank === 128;
-    if (isDrums) continue;
+    if (isDrumTrack(ghostTrack)) continue;
     for (const ghost of ghostTrack.items) {
       if (ghost.type !== 'midi' || (ghostTrack === track && ghost.id === item.id)) continue;
       if (ghost.start_tick > view.endTick || ghost.start_tick + ghost.length_ticks < view.startTick) continue;
-      for (const note of ghost.notes) {
+      for (const index of visibleNotes({ view, item: ghost, notes: ghost.notes })) {
+        const note = ghost.notes[index] as Note;
         const x = view.x(ghost.start_tick + note.tick);
         const width = note.length_ticks / view.ticksPerPx - 1;
         const y = yOfKey(keyView, note.pitch) + 1;
-        if (x > widthPx || x + width < 0 || y > heightPx || y + keyView.rowPx < 0) continue;
+        if (x > widthPx || y > heightPx || y + keyView.rowPx < 0) continue;
         if (remainingNotes-- === 0) return;
         context.fillRect(x, y, Math.max(2, width), keyView.rowPx - 2);
       }
@@ -113,62 +150,21 @@ function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widt
   context.fillRect(Math.round(endX), 0, 1, heightPx);
 }
 
-/** Draws the keyboard at the left of the piano roll; `pressedKeys` are highlighted. */
-export function drawKeys(
-  context: CanvasRenderingContext2D,
-  keyView: KeyView,
-  pressedKeys: ReadonlySet<number>,
-  widthPx: number,
-  heightPx: number,
-): void {
-  for (let key = Math.min(127, keyView.topKey + 1); key >= 0; key--) {
-    const y = yOfKey(keyView, key);
-    if (y > heightPx) break;
-    const black = isBlackKey(key);
-    context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ivory;
-    if (black) {
-      context.fillRect(0, y, widthPx, keyView.rowPx);
-      context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ebony;
-      context.fillRect(0, y, widthPx * 0.62, keyView.rowPx);
-      context.fillStyle = palette().ivoryLine;
-      context.fillRect(widthPx * 0.62, Math.round(y + keyView.rowPx / 2), widthPx * 0.38, 1);
-    } else {
-      context.fillRect(0, y, widthPx, keyView.rowPx);
-    }
-    if (key % 12 === 0 || key % 12 === 5) {
-      context.fillStyle = palette().ivoryLine;
-      context.fillRect(0, y + keyView.rowPx - 1, widthPx, 1);
-    }
-    if (key % 12 === 0 && keyView.rowPx >= 8) {
-      context.fillStyle = palette().keyName;
-      context.font = FONT_NUMBERS;
-      context.textAlign = 'right';
-      context.fillText(keyName(key), widthPx - 4, y + keyView.rowPx - 2);
-      context.textAlign = 'left';
-    }
-  }
+/** Draws the cursor as a line, and while the roll has the focus, as a frame around its key. */
+function drawCursor(context: CanvasRenderingContext2D, { view, keyView, stepTicks, cursor }: NotesScene, heightPx: number): void {
+  const x = Math.round(view.x(cursor.tick));
+  context.fillStyle = withAlpha(palette().text, cursor.isFocused ? 0.5 : 0.25);
+  context.fillRect(x, 0, 1, heightPx);
+  if (!cursor.isFocused) return;
+  context.strokeStyle = palette().text;
+  context.lineWidth = 1;
+  context.strokeRect(x + 0.5, yOfKey(keyView, cursor.key) + 0.5, Math.max(6, (stepTicks || 240) / view.ticksPerPx), keyView.rowPx - 1);
 }
 
-/** Draws a bar for each note; its height is the note's velocity. */
-export function drawVelocities(
-  context: CanvasRenderingContext2D,
-  scene: NotesScene,
-  widthPx: number,
-  heightPx: number,
-): void {
-  drawGrid(context, scene.view, scene.project.time_signatures, 0, heightPx);
-  const draw = (note: Note, color: string): void => {
-    const x = Math.round(scene.view.x(scene.item.start_tick + note.tick));
-    if (x < -4 || x > widthPx) return;
-    const height = Math.max(2, Math.round(note.velocity * (heightPx - 6)));
-    context.fillStyle = color;
-    context.fillRect(x, heightPx - height, 3, height);
-  };
-  scene.notes.forEach((note, index) => {
-    if (!scene.selection.has(index)) draw(note, scene.track.color);
-  });
-  for (const index of scene.selection) {
-    const note = scene.notes[index];
-    if (note) draw(note, palette().text);
-  }
+function drawMarquee(context: CanvasRenderingContext2D, { left, top, width, height }: NonNullable<NotesScene['marquee']>): void {
+  context.fillStyle = withAlpha(palette().accent, 0.12);
+  context.fillRect(left, top, width, height);
+  context.strokeStyle = palette().accent;
+  context.lineWidth = 1;
+  context.strokeRect(left + 0.5, top + 0.5, width, height);
 }

@@ -1,5 +1,6 @@
 /** Receives the gain reduction of dynamics effects from the engine, for the effects on the page. */
 import type { EngineClient } from '@songfoundry/web-worklet';
+import { wakeFrames } from '../canvas/frames';
 import { MASTER_ID } from '../project/model';
 
 export class GainReductions {
@@ -21,7 +22,12 @@ export class GainReductions {
     const trackId = this.#channelId === MASTER_ID ? null : this.#channelId;
     engine?.watchReductions(
       ids.map((effectId) => ({ trackId, effectId })),
-      (reported) => ids.forEach((id, index) => this.#db.set(id, reported[index] ?? NaN)),
+      (reported) => {
+        const hasChanged = ids.some((id, index) => !Object.is(this.#db.get(id), reported[index]));
+        if (!hasChanged) return;
+        ids.forEach((id, index) => this.#db.set(id, reported[index] ?? NaN));
+        wakeFrames();
+      },
     );
   }
 

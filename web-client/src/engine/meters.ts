@@ -28,23 +28,39 @@ export function meterAt(meter: Meter, amplitude: number, nowMs: number): Meter {
   return { ...meter, levelDb, peakDb: Math.max(levelDb, meter.peakDb - peakFallDb), atMs: nowMs };
 }
 
+/** Whether a meter shows no level and no peak, so that it does not move. */
+export function isSilentMeter({ levelDb, peakDb }: Meter): boolean {
+  return levelDb <= METER_FLOOR_DB && peakDb <= METER_FLOOR_DB;
+}
+
+const SILENT_PAIR: readonly [Meter, Meter] = [silentMeter(), silentMeter()];
+
 /** The meters, left and right, of all tracks and of the master. */
 export class MeterBank {
-  #meters = new Map<string, [Meter, Meter]>();
+  /** The meters that are not silent. */
+  #meters = new Map<string, readonly [Meter, Meter]>();
+
+  /** Whether a meter shows a level or a peak. */
+  get isMoving(): boolean {
+    return this.#meters.size > 0;
+  }
 
   /** Receives peaks from the engine: left and right of each channel, in the order of `ids`. */
   update(ids: readonly string[], peaks: Float32Array, nowMs: number): void {
     ids.forEach((id, index) => {
-      const [left, right] = this.metersOf(id);
-      this.#meters.set(id, [
-        meterAt(left, peaks[index * 2] ?? 0, nowMs),
-        meterAt(right, peaks[index * 2 + 1] ?? 0, nowMs),
-      ]);
+      const leftPeak = peaks[index * 2] ?? 0;
+      const rightPeak = peaks[index * 2 + 1] ?? 0;
+      const known = this.#meters.get(id);
+      if (!known && leftPeak === 0 && rightPeak === 0) return;
+      const [left, right] = known ?? SILENT_PAIR;
+      const pair = [meterAt(left, leftPeak, nowMs), meterAt(right, rightPeak, nowMs)] as const;
+      if (pair.every(isSilentMeter)) this.#meters.delete(id);
+      else this.#meters.set(id, pair);
     });
   }
 
-  metersOf(id: string): [Meter, Meter] {
-    return this.#meters.get(id) ?? [silentMeter(), silentMeter()];
+  metersOf(id: string): readonly [Meter, Meter] {
+    return this.#meters.get(id) ?? SILENT_PAIR;
   }
 
   clear(): void {

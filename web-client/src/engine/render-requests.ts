@@ -31,11 +31,25 @@ function selectsSound(item: Item): boolean {
   return item.type === 'midi' && (item.soundfont_bank !== undefined || item.soundfont_program !== undefined);
 }
 
+type Events = { notes: Note[]; controls: Control[] };
+
+/** The events of tracks, by their items, because most tracks stay unchanged in an edit. */
+const knownEvents = new WeakMap<readonly Item[], Events>();
+
+function eventsOf(items: readonly Item[]): Events {
+  let events = knownEvents.get(items);
+  if (!events) {
+    events = collectEvents(items);
+    knownEvents.set(items, events);
+  }
+  return events;
+}
+
 /**
  * Returns the notes and controls of all items at their ticks in the song. As in the engine, an
  * event after the end of its item is left out, and a note ends with its item.
  */
-function eventsOf(items: readonly Item[]): { notes: Note[]; controls: Control[] } {
+function collectEvents(items: readonly Item[]): Events {
   const notes: Note[] = [];
   const controls: Control[] = [];
   for (const item of items) {

@@ -79,11 +79,21 @@ export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32A
 }
 
 function splitChannels(view: DataView, start: number, frames: number, channelCount: number): Float32Array<ArrayBuffer>[] {
+  const interleaved = samplesOf(view, start, frames * channelCount);
   return Array.from({ length: channelCount }, (_, channel) => {
     const samples = new Float32Array(frames);
-    for (let frame = 0; frame < frames; frame++) {
-      samples[frame] = view.getFloat32(start + (frame * channelCount + channel) * 4, true);
-    }
+    for (let frame = 0, index = channel; frame < frames; frame++, index += channelCount) samples[frame] = interleaved[index] as number;
     return samples;
   });
+}
+
+/** Whether this computer stores numbers in the byte order of WAV files. */
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** Returns samples of a WAV file. They are not copied if they are aligned, as in most files. */
+function samplesOf(view: DataView, start: number, count: number): Float32Array {
+  const { buffer, byteOffset } = view;
+  const offset = byteOffset + start;
+  if (IS_LITTLE_ENDIAN && offset % Float32Array.BYTES_PER_ELEMENT === 0) return new Float32Array(buffer, offset, count);
+  return Float32Array.from({ length: count }, (_, index) => view.getFloat32(start + index * Float32Array.BYTES_PER_ELEMENT, true));
 }

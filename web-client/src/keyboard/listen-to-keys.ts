@@ -1,6 +1,7 @@
 /** Handles the computer keyboard: shortcuts, and letter keys that play notes. */
 import { octaveShiftOf, semitoneOf } from '../engine/computer-keys';
 import type { Workspace } from '../state/contexts';
+import { noteShortcutFor } from './note-shortcuts';
 import { hasOnlyShift, SHORTCUTS } from './shortcuts';
 
 const selectorOfRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
@@ -14,13 +15,15 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 /**
- * Whether the focused element handles the key. Space presses a button and Delete resets a control
- * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
- * deletes the selection.
+ * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space
+ * presses a button and Delete resets a control only if the focus came from the Tab key (`usesTab`).
+ * Otherwise Space plays the song, and Delete deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
+  const ownKeys = target.closest<HTMLElement>('[data-keys]')?.dataset['keys']?.split(' ') ?? [];
+  if (ownKeys.includes(event.key) && hasOnlyShift(event)) return true;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
   if (event.key === ' ') return usesTab && target.closest('button, [role="button"], a') !== null;
   if (event.key === 'Delete' || event.key === 'Backspace') return usesTab && target.closest(RESET_BY_DELETE) !== null;
@@ -39,7 +42,7 @@ export function listenToKeys(workspace: Workspace): () => void {
     if (event.key === 'Tab') usesTab = true;
     const isOpen = workspace.account.session.state.kind === 'open';
     if (!isOpen || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
-    const shortcut = SHORTCUTS.find((candidate) => candidate.matches(event));
+    const shortcut = noteShortcutFor(workspace, event) ?? SHORTCUTS.find((candidate) => candidate.matches(event));
     if (shortcut) {
       event.preventDefault();
       event.stopPropagation();
@@ -47,6 +50,7 @@ export function listenToKeys(workspace: Workspace): () => void {
       return;
     }
     if (!hasOnlyShift(event) || event.shiftKey) return;
+    if (workspace.view.preferences.lettersAreTools) return;
     const octaves = octaveShiftOf(event.code);
     const semitone = semitoneOf(event.code);
     if (octaves !== 0) liveKeys.shiftOctave(octaves);
@@ -54,14 +58,14 @@ export function listenToKeys(workspace: Workspace): () => void {
     event.preventDefault();
     const key = liveKeys.lowestKey + semitone;
     playingKeys.set(event.code, key);
-    liveKeys.press(key);
+    liveKeys.press(key, liveKeys.velocity, event.timeStamp);
   };
 
   const release = (event: KeyboardEvent): void => {
     const key = playingKeys.get(event.code);
     if (key === undefined) return;
     playingKeys.delete(event.code);
-    liveKeys.release(key);
+    liveKeys.release(key, event.timeStamp);
   };
 
   const releaseAll = (): void => {

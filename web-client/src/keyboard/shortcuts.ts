@@ -6,7 +6,7 @@ import { EDITOR_TABS, type EditorTab } from '../rooms/editor/tabs';
 import type { Workspace } from '../state/contexts';
 
 export type Shortcut = {
-  group: 'Playing' | 'Song' | 'Editing' | 'View';
+  group: 'Playing' | 'Song' | 'Editing' | 'Piano roll' | 'View';
   /** The keys as the dialog shows them; `Ctrl` stands for Command on a Mac. */
   keys: string;
   label: string;
@@ -16,10 +16,13 @@ export type Shortcut = {
 
 /** Whether an event has no modifier key, except perhaps Shift. */
 export const hasOnlyShift = (event: KeyboardEvent): boolean => !event.ctrlKey && !event.metaKey && !event.altKey;
-const hasControl = (event: KeyboardEvent): boolean => (event.ctrlKey || event.metaKey) && !event.altKey;
-const controlKey = (name: string, shift = false) => (event: KeyboardEvent) =>
+/** Whether an event has Ctrl or Command, and not Alt. */
+export const hasControl = (event: KeyboardEvent): boolean => (event.ctrlKey || event.metaKey) && !event.altKey;
+/** Returns a test for a key with Ctrl or Command. */
+export const controlKey = (name: string, shift = false) => (event: KeyboardEvent) =>
   hasControl(event) && event.shiftKey === shift && event.key.toLowerCase() === name;
-const plainKey = (name: string, shift = false) => (event: KeyboardEvent) =>
+/** Returns a test for a key without Ctrl, Command and Alt. */
+export const plainKey = (name: string, shift = false) => (event: KeyboardEvent) =>
   hasOnlyShift(event) && event.shiftKey === shift && event.key === name;
 
 function nudge({ editing: { selectionCommands } }: Workspace, event: KeyboardEvent): void {
@@ -41,6 +44,9 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Playing', keys: 'Space', label: 'Play or pause', matches: plainKey(' '), action: ({ playback }) => playback.transport.togglePlay() },
   { group: 'Playing', keys: 'Home', label: 'Go to the start', matches: plainKey('Home'), action: ({ playback }) => playback.transport.seek(0) },
   { group: 'Playing', keys: 'End', label: 'Go to the end', matches: plainKey('End'), action: ({ playback }) => playback.transport.seekEnd() },
+  { group: 'Playing', keys: 'R', label: 'Record on the armed or selected track; again to end the recording', matches: (event) => hasOnlyShift(event) && !event.shiftKey && !event.repeat && event.code === 'KeyR', action: ({ playback }) => playback.recorder.toggle() },
+  { group: 'Playing', keys: 'Shift L', label: 'Switch the loop on or off', matches: (event) => hasOnlyShift(event) && event.shiftKey && event.code === 'KeyL', action: ({ editing }) => editing.loopCommands.toggle() },
+  { group: 'Playing', keys: 'Shift K', label: 'Switch the metronome on or off', matches: (event) => hasOnlyShift(event) && event.shiftKey && event.code === 'KeyK', action: ({ view: { preferences } }) => preferences.setTransport({ metronome: !preferences.transport.metronome }) },
   { group: 'Song', keys: 'Ctrl S', label: 'Save', matches: controlKey('s'), action: ({ songs }) => void songs.saving.save() },
   { group: 'Song', keys: 'Ctrl E', label: 'Export', matches: controlKey('e'), action: ({ view }) => (view.dialog = 'export') },
   { group: 'Editing', keys: 'Ctrl Z', label: 'Undo', matches: controlKey('z'), action: ({ editing }) => editing.song.undo() },
@@ -58,6 +64,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Editing', keys: '← →', label: 'Move by a grid step; move an effect by one position', matches: (event) => plainKey('ArrowLeft')(event) || plainKey('ArrowRight')(event), action: nudge },
   { group: 'Editing', keys: '↑ ↓', label: 'Transpose notes by a semitone; raise or lower a point', matches: (event) => plainKey('ArrowUp')(event) || plainKey('ArrowDown')(event), action: nudge },
   { group: 'Editing', keys: 'Shift ↑ ↓', label: 'Transpose notes by an octave', matches: (event) => plainKey('ArrowUp', true)(event) || plainKey('ArrowDown', true)(event), action: nudge },
+  { group: 'View', keys: 'Shift M', label: 'Let the editor fill the page, or not', matches: plainKey('M', true), action: ({ view }) => view.layout.toggleMaximizedEditor() },
   { group: 'View', keys: '?', label: 'Show these shortcuts', matches: (event) => hasOnlyShift(event) && event.key === '?', action: ({ view }) => (view.dialog = 'shortcuts') },
   ...tabShortcuts(EDITOR_TABS),
 ];

@@ -3,7 +3,7 @@ import { nextBarTick } from './grid';
 import { notesEndTick } from './edit-notes';
 import { newId } from './ids';
 import { updateTrack } from './update-track';
-import type { Item, MidiItem, Note, Project, Track, TrackKind } from './model';
+import type { Control, Item, MidiItem, Note, Project, Track, TrackKind } from './model';
 
 /** Returns the id of an item of any kind. */
 export function itemId(item: Item): string {
@@ -40,6 +40,13 @@ export function setItemNotes(project: Project, id: string, notes: Note[]): Proje
     const notesFit = endTick - item.start_tick <= item.length_ticks;
     return { ...item, notes, length_ticks: notesFit ? item.length_ticks : extendedTicks };
   });
+}
+
+/**
+ * Sets the controls of an item: changes of controllers, pitch bend, pressure and other parameters.
+ */
+export function setItemControls(project: Project, id: string, controls: Control[]): Project {
+  return updateItem<MidiItem>(project, id, (item) => ({ ...item, controls }));
 }
 
 /** Adds an empty MIDI item to a track and returns the item's id. */

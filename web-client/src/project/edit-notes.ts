@@ -14,6 +14,21 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
+/**
+ * Returns the least and the greatest value of some notes. A call such as `Math.min(...values)` would
+ * fail for very many notes.
+ */
+function rangeOf(notes: readonly Note[], valueOf: (note: Note) => number): [least: number, greatest: number] {
+  let least = Infinity;
+  let greatest = -Infinity;
+  for (const note of notes) {
+    const value = valueOf(note);
+    least = Math.min(least, value);
+    greatest = Math.max(greatest, value);
+  }
+  return [least, greatest];
+}
+
 function mapSelected(notes: readonly Note[], selection: NoteSelection, change: (note: Note) => Note): NotesEdit {
   return {
     notes: notes.map((note, index) => (selection.has(index) ? change(note) : note)),
@@ -38,10 +53,10 @@ export function removeNotes(notes: readonly Note[], selection: NoteSelection): N
 export function moveNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, byKeys: number): NotesEdit {
   const selectedNotes = notes.filter((_, index) => selection.has(index));
   if (selectedNotes.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const ticks = selectedNotes.map((note) => note.tick);
-  const pitches = selectedNotes.map((note) => note.pitch);
-  const tickOffset = clamp(byTicks, -Math.min(...ticks), TICK_MAX - Math.max(...ticks));
-  const keyOffset = clamp(byKeys, -Math.min(...pitches), 127 - Math.max(...pitches));
+  const [firstTick, lastTick] = rangeOf(selectedNotes, (note) => note.tick);
+  const [lowestKey, highestKey] = rangeOf(selectedNotes, (note) => note.pitch);
+  const tickOffset = clamp(byTicks, -firstTick, TICK_MAX - lastTick);
+  const keyOffset = clamp(byKeys, -lowestKey, 127 - highestKey);
   return mapSelected(notes, selection, (note) => ({ ...note, tick: note.tick + tickOffset, pitch: note.pitch + keyOffset }));
 }
 
@@ -58,30 +73,9 @@ export function setVelocity(notes: readonly Note[], selection: NoteSelection, ve
   return mapSelected(notes, selection, (note) => ({ ...note, velocity: clamp(velocity, VELOCITY_MIN, 1) }));
 }
 
-/**
- * Moves the starts of the selected notes towards the nearest multiple of `stepTicks` in the song.
- * Without a selection, it moves all notes. `strength` is 0..1; 1 moves notes onto the grid.
- * `itemStartTick` is the position of the item in the song.
- */
-export function quantizeNotes(
-  notes: readonly Note[],
-  selection: NoteSelection,
-  itemStartTick: number,
-  stepTicks: number,
-  strength: number,
-): NotesEdit {
-  if (stepTicks <= 0) return { notes: [...notes], selection: new Set(selection) };
-  const movesAll = selection.size === 0;
-  return {
-    notes: notes.map((note, index) => {
-      if (!movesAll && !selection.has(index)) return note;
-      const tick = itemStartTick + note.tick;
-      const target = Math.round(tick / stepTicks) * stepTicks;
-      const movedTick = Math.max(0, Math.round(tick + (target - tick) * strength) - itemStartTick);
-      return movedTick === note.tick ? note : { ...note, tick: movedTick };
-    }),
-    selection: new Set(selection),
-  };
+/** Changes the velocities of the selected notes by an amount, -1..1. */
+export function changeVelocity(notes: readonly Note[], selection: NoteSelection, byVelocity: number): NotesEdit {
+  return mapSelected(notes, selection, (note) => ({ ...note, velocity: clamp(note.velocity + byVelocity, VELOCITY_MIN, 1) }));
 }
 
 /**
@@ -92,8 +86,8 @@ export function quantizeNotes(
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
   const selectedNotes = notes.filter((_, index) => selection.has(index));
   if (selectedNotes.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const startTick = Math.min(...selectedNotes.map((note) => note.tick));
-  const endTick = Math.max(...selectedNotes.map((note) => note.tick + note.length_ticks));
+  const [startTick] = rangeOf(selectedNotes, (note) => note.tick);
+  const [, endTick] = rangeOf(selectedNotes, (note) => note.tick + note.length_ticks);
   const gridTicks = Math.max(1, stepTicks);
   const offsetTicks = Math.max(gridTicks, Math.ceil((endTick - startTick) / gridTicks) * gridTicks);
   return addNotes(

@@ -33,10 +33,27 @@ export function projectForEngine(
   return { ...project, tracks };
 }
 
+/** Tracks with another SoundFont, by the original track; valid while the SoundFont's id is `id`. */
+type TrackCopies = WeakMap<Track, { id: string; copy: Track }>;
+const tracksWithDefault: TrackCopies = new WeakMap();
+const tracksWithBank: TrackCopies = new WeakMap();
+
+/**
+ * Returns a copy of a track with another SoundFont. It is the same object as long as the track and
+ * the SoundFont are unchanged, because the engine recognizes unchanged tracks by reference.
+ */
+function withSoundFont(copies: TrackCopies, track: Track, engine: SoundFontEngine, id: string): Track {
+  const known = copies.get(track);
+  if (known?.id === id) return known.copy;
+  const copy = { ...track, synth_engine: { ...engine, soundfont_id: id } };
+  copies.set(track, { id, copy });
+  return copy;
+}
+
 function withNamedSoundFont(track: Track, defaultId: string | null): Track {
   const engine = track.synth_engine;
   if (engine?.type !== 'soundfont' || engine.soundfont_id !== undefined || defaultId === null) return track;
-  return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
+  return withSoundFont(tracksWithDefault, track, engine, defaultId);
 }
 
 /** Replaces the SoundFont of each track with the track's bank; `banks` has bank ids by track id. */
@@ -44,7 +61,7 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
   const tracks = project.tracks.map((track) => {
     const bankId = banks.get(track.id);
     if (track.synth_engine?.type !== 'soundfont' || bankId === undefined) return track;
-    return { ...track, synth_engine: { ...track.synth_engine, soundfont_id: bankId } };
+    return withSoundFont(tracksWithBank, track, track.synth_engine, bankId);
   });
   return { ...project, tracks };
 }

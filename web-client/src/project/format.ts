@@ -85,6 +85,11 @@ export function parsePan(text: string): number | null {
 
 const KEY_NAMES = ['C', 'C♯', 'D', 'D♯', 'E', 'F', 'F♯', 'G', 'G♯', 'A', 'A♯', 'B'] as const;
 
+/** Returns the name of a pitch class, 0..11: `C` for 0. */
+export function pitchClassName(pitchClass: number): string {
+  return KEY_NAMES[pitchClass % 12] ?? '';
+}
+
 /** Returns the name of a MIDI key: `C4` for key 60. */
 export function keyName(key: number): string {
   return `${KEY_NAMES[key % 12] ?? ''}${Math.floor(key / 12) - 1}`;

@@ -28,12 +28,19 @@ export const unfreezeTrack = (project: Project, id: string): Project => updateTr
  */
 export function withoutFrozenParts(project: Project): Project {
   if (!project.tracks.some((track) => track.frozen)) return project;
-  const tracks = project.tracks.map((track): Track => {
-    if (!track.frozen) return track;
-    const { synth_engine: _engine, bypass: _bypass, ...kept } = track;
-    return { ...kept, items: NO_ITEMS, effects: NO_EFFECTS };
-  });
-  return { ...project, tracks };
+  return { ...project, tracks: project.tracks.map((track) => (track.frozen ? withoutFrozenPartsOf(track) : track)) };
+}
+
+/** Frozen tracks without the parts that their recordings replace, by the tracks of the project. */
+const reducedTracks = new WeakMap<Track, Track>();
+
+function withoutFrozenPartsOf(track: Track): Track {
+  const known = reducedTracks.get(track);
+  if (known) return known;
+  const { synth_engine: _engine, bypass: _bypass, ...kept } = track;
+  const reduced: Track = { ...kept, items: NO_ITEMS, effects: NO_EFFECTS };
+  reducedTracks.set(track, reduced);
+  return reduced;
 }
 
 /** Whether the parts of a track that its recording replaces are equal in two tracks. */

@@ -3,7 +3,7 @@ import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { describeFrozenPartsChange } from '../project/freezing';
-import { isPluginEngine } from '../project/model';
+import { isPluginEngine, type Track } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
@@ -13,9 +13,12 @@ import { ClipCommands } from './editing/clip-commands';
 import { Clipboard } from './editing/clipboard';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { LoopCommands } from './editing/loop-commands';
+import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
+import { StepInput } from './editing/step-input.svelte';
 import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
@@ -29,9 +32,11 @@ import { SoundFontCatalog } from './library/soundfont-catalog.svelte';
 import { SoundFontUploads } from './library/soundfont-uploads.svelte';
 import { Notices } from './notices.svelte';
 import { AutomatedValues } from './playback/automated-values';
+import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { NoteRecorder } from './recording/note-recorder.svelte';
 import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
@@ -85,10 +90,17 @@ export function createWorkspace(): Workspace {
     audioFiles,
   };
 
+  const pluginKeysHint = new PluginKeysHint();
+  const recorder = new NoteRecorder(song, player, preferences, notices);
+  const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
+  liveKeys.onEvent = (event) => recorder.receive(event);
+  const notePreview = new NotePreview(liveKeys);
+
   const freezing = new Freezing(api, song, audioFiles, notices);
   const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
+  const noteCommands = new NoteCommands(song, notePreview, preferences);
   const trackCommands = new TrackCommands(song, soundFonts, instruments, notices);
   const clipCommands = new ClipCommands(song, timeline, player, trackCommands, new Clipboard(), preferences, notices);
   const editing: Editing = {
@@ -98,20 +110,23 @@ export function createWorkspace(): Workspace {
     trackCommands,
     clipCommands,
     selectionCommands: new SelectionCommands(song, clipCommands, effectCommands, automation, preferences),
+    noteCommands,
+    stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
+    loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
   };
 
-  const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline),
+    transport: new Transport(player, timeline, preferences, recorder),
     liveKeys,
+    notePreview,
     midi: new WebMidi(liveKeys),
+    recorder,
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     instrumentRenderer,
@@ -153,12 +168,11 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns the target of live keys: the selected instrument track, or else the default sound, as for
- * a frozen track, whose instrument the engine does not have. Returns null if the service has no
+ * Returns the target of live keys: an instrument track, or else the default sound, as for a frozen
+ * track, whose instrument the engine does not have. Returns null if the service has no
  * sound.
  */
-function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
-  const { track } = selection;
+function liveTarget(track: Track | null, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (track?.synth_engine && !track.frozen) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };

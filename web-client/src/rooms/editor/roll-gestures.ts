@@ -1,15 +1,19 @@
 /** Handles pointer gestures that draw, select, move and resize notes in the piano roll. */
-import { keyAtY, yOfKey } from '../../canvas/draw-notes';
+import { keyAtY, yOfKey } from '../../canvas/key-view';
 import { setItemNotes } from '../../project/edit-items';
-import { addNotes, moveNotes, removeNotes, resizeNotes, setVelocity, type NotesEdit } from '../../project/edit-notes';
+import { addNotes, moveNotes, removeNotes, resizeNotes, type NotesEdit } from '../../project/edit-notes';
 import { snapTick } from '../../project/grid';
 import type { MidiItem, Note } from '../../project/model';
-import type { LiveKeys } from '../../engine/live-keys.svelte';
+import { indexOfNotes } from '../../project/note-index';
+import type { NoteCommands } from '../../state/editing/note-commands.svelte';
 import type { Song } from '../../state/editing/song.svelte';
+import type { NotePreview } from '../../state/playback/note-preview';
 import type { RollState } from './roll-state.svelte';
 
 /** Width of the zone at the end of a note in which a drag resizes the note, in pixels. */
 const EDGE_PX = 6;
+/** Minimum width of a note for the pointer, in pixels. */
+const NOTE_MIN_PX = 5;
 /** Movement of the pointer after which a press becomes a drag, in pixels. */
 const DRAG_START_PX = 3;
 
@@ -30,22 +34,32 @@ type Drag =
       shouldRemove: boolean;
       gesture: string | null;
     }
+  | {
+      /** Draws a note from the press to the pointer. */
+      kind: 'draw';
+      start: RollPoint;
+      note: Note;
+      base: NotesEdit;
+      hasMoved: boolean;
+      gesture: string;
+    }
   | { kind: 'marquee'; start: RollPoint; previousSelection: ReadonlySet<number> };
 
 export class RollGestures {
   readonly #song: Song;
   readonly #roll: RollState;
-  readonly #keys: LiveKeys;
+  readonly #commands: NoteCommands;
+  readonly #sound: NotePreview;
   readonly #stepTicks: () => number;
   #drag: Drag | null = null;
-  #soundingKey: number | null = null;
   /** Number of drawn notes, for gesture ids. Drawing a note and resizing it is one undo step. */
   #drawnCount = 0;
 
-  constructor(song: Song, roll: RollState, liveKeys: LiveKeys, stepTicks: () => number) {
+  constructor(song: Song, commands: NoteCommands, roll: RollState, sound: NotePreview, stepTicks: () => number) {
     this.#song = song;
+    this.#commands = commands;
     this.#roll = roll;
-    this.#keys = liveKeys;
+    this.#sound = sound;
     this.#stepTicks = stepTicks;
   }
 
@@ -55,12 +69,15 @@ export class RollGestures {
 
   noteAt(item: MidiItem, x: number, y: number): { index: number; note: Note; isEdge: boolean } | null {
     const { view, keyView } = this.#roll;
-    for (let index = item.notes.length - 1; index >= 0; index--) {
+    // A short note is wider on the screen than its length, so the search begins a little earlier.
+    const tick = view.tick(x) - item.start_tick;
+    const candidates = indexOfNotes(item.notes).between(tick - NOTE_MIN_PX * view.ticksPerPx, tick);
+    for (const index of candidates.reverse()) {
       const note = item.notes[index] as Note;
       const top = yOfKey(keyView, note.pitch);
       if (y < top || y >= top + keyView.rowPx) continue;
       const left = view.x(item.start_tick + note.tick);
-      const width = Math.max(5, note.length_ticks / view.ticksPerPx);
+      const width = Math.max(NOTE_MIN_PX, note.length_ticks / view.ticksPerPx);
       if (x < left || x > left + width) continue;
       return { index, note, isEdge: width > 2 * EDGE_PX && x > left + width - EDGE_PX };
     }
@@ -70,15 +87,16 @@ export class RollGestures {
   cursorAt(item: MidiItem, point: RollPoint): string {
     const hit = this.noteAt(item, point.x, point.y);
     if (hit) return hit.isEdge ? 'ew-resize' : 'grab';
-    return this.#roll.tool === 'draw' ? 'crosshair' : 'default';
+    return this.#commands.tool === 'draw' ? 'crosshair' : 'default';
   }
 
   press(item: MidiItem, point: RollPoint): void {
     const song = this.#song;
     song.selection.focus = 'notes';
     const hit = this.noteAt(item, point.x, point.y);
+    this.#moveCursor(item, hit ? item.start_tick + hit.note.tick : this.#gridTickAt(point), hit?.note.pitch ?? keyAtY(this.#roll.keyView, point.y));
     if (!hit) {
-      if (this.#roll.tool === 'draw') this.#draw(item, point);
+      if (this.#commands.tool === 'draw') this.#draw(item, point);
       else this.#drag = { kind: 'marquee', start: point, previousSelection: point.addKey ? song.selection.notes : new Set() };
       return;
     }
@@ -87,16 +105,16 @@ export class RollGestures {
       if (!selection.delete(hit.index)) selection.add(hit.index);
     } else if (!selection.has(hit.index)) selection = new Set([hit.index]);
     song.selection.notes = selection;
-    this.#roll.velocity = hit.note.velocity;
+    this.#commands.velocity = hit.note.velocity;
     this.#roll.lengthTicks = hit.note.length_ticks;
-    this.#playNote(hit.note.pitch, hit.note.velocity);
+    this.#sound.play(hit.note.pitch, hit.note.velocity);
     this.#drag = {
       kind: hit.isEdge ? 'resize' : 'move',
       start: point,
       anchor: hit.note,
       base: { notes: item.notes, selection },
       hasMoved: false,
-      shouldRemove: this.#roll.tool === 'draw' && !hit.isEdge,
+      shouldRemove: this.#commands.tool === 'draw' && !hit.isEdge,
       gesture: null,
     };
   }
@@ -110,6 +128,10 @@ export class RollGestures {
     }
     if (!drag.hasMoved && Math.hypot(point.x - drag.start.x, point.y - drag.start.y) < DRAG_START_PX) return;
     drag.hasMoved = true;
+    if (drag.kind === 'draw') {
+      this.preview = this.#drawnTo(item, drag, point);
+      return;
+    }
     const { notes, selection } = drag.base;
     const byTicks = (point.x - drag.start.x) * this.#roll.view.ticksPerPx;
     if (drag.kind === 'resize') {
@@ -122,7 +144,7 @@ export class RollGestures {
     const snappedTicks = this.#snap(startTick + byTicks, point) - startTick;
     const byKeys = keyAtY(this.#roll.keyView, point.y) - keyAtY(this.#roll.keyView, drag.start.y);
     this.preview = moveNotes(notes, selection, snappedTicks, byKeys);
-    this.#playNote(Math.min(127, Math.max(0, drag.anchor.pitch + byKeys)), drag.anchor.velocity);
+    this.#sound.play(Math.min(127, Math.max(0, drag.anchor.pitch + byKeys)), drag.anchor.velocity);
   }
 
   release(item: MidiItem): void {
@@ -131,15 +153,15 @@ export class RollGestures {
     this.#drag = null;
     this.preview = null;
     this.marquee = null;
-    this.#stopSounding();
+    this.#sound.stop();
     if (!drag || drag.kind === 'marquee') return;
     if (drag.hasMoved && preview) {
-      const label = drag.kind === 'resize' ? 'Resize notes' : 'Move notes';
+      const label = drag.kind === 'resize' ? 'Resize notes' : drag.kind === 'draw' ? 'Draw note' : 'Move notes';
       if (!this.#commit(item, label, preview, drag.gesture)) return;
       const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
       const lastNote = index === undefined ? undefined : preview.notes[index];
       if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
-    } else if (drag.shouldRemove) {
+    } else if (drag.kind !== 'draw' && drag.shouldRemove) {
       this.#commit(item, 'Delete notes', removeNotes(drag.base.notes, drag.base.selection));
     }
   }
@@ -154,46 +176,44 @@ export class RollGestures {
     }
   }
 
-  /**
-   * Sets the velocity of the notes that are nearest to `x` in the velocity lane, within 5 pixels.
-   * If some of these notes are selected, sets only theirs. Edits with the same `gesture` are one
-   * undo step.
-   */
-  setVelocityAt(item: MidiItem, x: number, velocity: number, gesture: string): void {
-    const { view } = this.#roll;
-    const nearNotes = item.notes.flatMap((note, index) => {
-      const distance = Math.abs(view.x(item.start_tick + note.tick) + 1 - x);
-      return distance <= 5 ? [{ index, distance }] : [];
-    });
-    const leastDistance = Math.min(...nearNotes.map((entry) => entry.distance));
-    const nearest = nearNotes.filter((entry) => entry.distance === leastDistance).map((entry) => entry.index);
-    if (nearest.length === 0) return;
-    const selectedIndices = nearest.filter((index) => this.#song.selection.notes.has(index));
-    const targets = new Set(selectedIndices.length > 0 ? selectedIndices : nearest);
-    const { notes } = setVelocity(item.notes, targets, velocity);
-    this.#song.selection.focus = 'notes';
-    const isDone = this.#song.edit('Change velocity', (project) => setItemNotes(project, item.id, notes), gesture);
-    if (isDone) this.#roll.velocity = velocity;
-  }
-
   #draw(item: MidiItem, point: RollPoint): void {
-    const stepTicks = this.#stepTicks() || 240;
-    const tick = point.shiftKey
-      ? Math.round(this.#roll.view.tick(point.x))
-      : snapTick(this.#song.project.time_signatures, this.#roll.view.tick(point.x), stepTicks, 'down');
+    const tick = this.#gridTickAt(point);
     if (tick < item.start_tick) return;
     const note: Note = {
       tick: tick - item.start_tick,
-      length_ticks: this.#roll.lengthTicks || stepTicks,
+      length_ticks: this.#roll.lengthTicks || this.#gridStepTicks,
       pitch: keyAtY(this.#roll.keyView, point.y),
-      velocity: this.#roll.velocity,
+      velocity: this.#commands.velocity,
     };
     const edit = addNotes(item.notes, [note]);
     this.#drawnCount += 1;
     const gesture = `draw ${this.#drawnCount}`;
     if (!this.#commit(item, 'Draw note', edit, gesture)) return;
-    this.#playNote(note.pitch, note.velocity);
-    this.#drag = { kind: 'resize', start: point, anchor: note, base: edit, hasMoved: false, shouldRemove: false, gesture };
+    this.#sound.play(note.pitch, note.velocity);
+    this.#drag = { kind: 'draw', start: point, note, base: edit, hasMoved: false, gesture };
+  }
+
+  /** Returns the notes with the drawn one from its start to the grid step after the pointer. */
+  #drawnTo(item: MidiItem, { note, base }: Extract<Drag, { kind: 'draw' }>, point: RollPoint): NotesEdit {
+    const startTick = item.start_tick + note.tick;
+    const pointerTick = this.#roll.view.tick(point.x);
+    const endTick = point.shiftKey ? Math.round(pointerTick) : this.#gridTickAt(point) + this.#gridStepTicks;
+    const lengthTicks = Math.max(point.shiftKey ? 1 : this.#gridStepTicks, endTick - startTick);
+    return { notes: base.notes.with(-1, { ...note, length_ticks: lengthTicks }), selection: base.selection };
+  }
+
+  get #gridStepTicks(): number {
+    return this.#stepTicks() || 240;
+  }
+
+  /** Returns the grid step before the pointer, or with Shift the tick under it. */
+  #gridTickAt(point: RollPoint): number {
+    const tick = this.#roll.view.tick(point.x);
+    return point.shiftKey ? Math.round(tick) : snapTick(this.#song.project.time_signatures, tick, this.#gridStepTicks, 'down');
+  }
+
+  #moveCursor(item: MidiItem, tick: number, key: number): void {
+    this.#commands.cursor = { tick: Math.max(item.start_tick, tick), key };
   }
 
   #select(item: MidiItem, drag: { start: RollPoint; previousSelection: ReadonlySet<number> }, point: RollPoint): void {
@@ -205,15 +225,12 @@ export class RollGestures {
     };
     this.marquee = box;
     const { view, keyView } = this.#roll;
-    const selection = new Set(drag.previousSelection);
-    item.notes.forEach((note, index) => {
-      const left = view.x(item.start_tick + note.tick);
-      const right = left + note.length_ticks / view.ticksPerPx;
-      const top = yOfKey(keyView, note.pitch);
-      const isInside =
-        right >= box.left && left <= box.left + box.width && top + keyView.rowPx >= box.top && top <= box.top + box.height;
-      if (isInside) selection.add(index);
-    });
+    const selection = new Set<number>(drag.previousSelection);
+    const [fromTick, toTick] = [box.left, box.left + box.width].map((x) => view.tick(x) - item.start_tick) as [number, number];
+    for (const index of indexOfNotes(item.notes).between(fromTick, toTick)) {
+      const top = yOfKey(keyView, (item.notes[index] as Note).pitch);
+      if (top + keyView.rowPx >= box.top && top <= box.top + box.height) selection.add(index);
+    }
     this.#song.selection.notes = selection;
   }
 
@@ -227,17 +244,5 @@ export class RollGestures {
     const isDone = this.#song.edit(label, (project) => setItemNotes(project, item.id, edit.notes), gesture);
     if (isDone) this.#song.selection.notes = edit.selection;
     return isDone;
-  }
-
-  #playNote(key: number, velocity: number): void {
-    if (this.#soundingKey === key) return;
-    this.#stopSounding();
-    this.#soundingKey = key;
-    this.#keys.press(key, velocity);
-  }
-
-  #stopSounding(): void {
-    if (this.#soundingKey !== null) this.#keys.release(this.#soundingKey);
-    this.#soundingKey = null;
   }
 }

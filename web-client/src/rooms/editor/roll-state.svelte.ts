@@ -1,22 +1,25 @@
-import type { KeyView } from '../../canvas/draw-notes';
+/** The view of the piano roll: the visible notes, the scale and the lanes below the notes. */
+import type { KeyView } from '../../canvas/key-view';
 import { TimeView } from '../../canvas/time-view.svelte';
-
-export type RollTool = 'select' | 'draw';
+import type { ScaleChoice } from '../../project/scales';
+import type { LaneId } from './lane-ids';
 
 /** Minimum and maximum height of a key's row in the piano roll, in pixels. */
 const ROW_PX = { min: 5, max: 26 };
+/** Maximum number of lanes below the notes. */
+export const LANES_MAX = 4;
 
-/** The view and the tools of the piano roll. */
 export class RollState {
   readonly view = new TimeView(6, 0.5, 200);
-  tool = $state<RollTool>('select');
   topKey = $state(84);
   rowPx = $state(11);
   heightPx = $state(200);
-  /** Velocity of new notes, 0..1. It is that of the note that was pressed or edited last. */
-  velocity = $state(0.8);
   /** Length of new notes, in ticks; 0 for one step of the grid. */
   lengthTicks = $state(0);
+  /** The scale whose keys are highlighted. */
+  scale = $state.raw<ScaleChoice>({ root: 0, scaleId: null });
+  /** The lanes below the notes, from top to bottom. */
+  lanes = $state.raw<readonly LaneId[]>(['velocity']);
   /** Id of the clip for which the view was zoomed last; null before that. */
   fittedItemId: string | null = null;
 
@@ -24,13 +27,45 @@ export class RollState {
     return { topKey: this.topKey, rowPx: this.rowPx };
   }
 
-  scrollKeys(byKeys: number): void {
-    const rowCount = Math.floor(this.heightPx / this.rowPx);
-    this.topKey = Math.round(Math.min(127, Math.max(Math.min(127, rowCount - 1), this.topKey + byKeys)));
+  /** Scrolls by pixels; positive numbers scroll down, to lower keys. */
+  scrollPx(px: number): void {
+    this.#setTopKey(this.topKey - px / this.rowPx);
   }
 
-  zoomKeys(factor: number): void {
-    this.rowPx = Math.round(Math.min(ROW_PX.max, Math.max(ROW_PX.min, this.rowPx * factor)));
-    this.scrollKeys(0);
+  /** Scrolls until a key is visible. */
+  showKey(key: number): void {
+    const rowCount = this.heightPx / this.rowPx;
+    if (key > this.topKey) this.#setTopKey(key + 1);
+    else if (key < this.topKey - rowCount + 1) this.#setTopKey(key + rowCount - 2);
+  }
+
+  /** Scrolls so that a key is in the middle. */
+  centerKey(key: number): void {
+    this.#setTopKey(Math.round(key + this.heightPx / this.rowPx / 2));
+  }
+
+  /** Changes the height of the rows by a factor. The key at `y` pixels from the top stays there. */
+  zoomKeys(factor: number, y = 0): void {
+    const key = this.topKey - y / this.rowPx;
+    this.rowPx = Math.min(ROW_PX.max, Math.max(ROW_PX.min, this.rowPx * factor));
+    this.#setTopKey(key + y / this.rowPx);
+  }
+
+  /** Shows another lane in the place of one, which must differ from those that are shown. */
+  setLane(index: number, id: LaneId): void {
+    if (!this.lanes.includes(id)) this.lanes = this.lanes.with(index, id);
+  }
+
+  addLane(id: LaneId): void {
+    if (this.lanes.length < LANES_MAX && !this.lanes.includes(id)) this.lanes = [...this.lanes, id];
+  }
+
+  removeLane(index: number): void {
+    this.lanes = this.lanes.toSpliced(index, 1);
+  }
+
+  #setTopKey(topKey: number): void {
+    const lowest = Math.min(127, this.heightPx / this.rowPx - 1);
+    this.topKey = Math.min(127, Math.max(lowest, topKey));
   }
 }

@@ -1,6 +1,6 @@
 /** Commands of menus and keys that edit the selected notes, clip, effect or automation point. */
 import { setItemNotes } from '../../project/edit-items';
-import { duplicateNotes, moveNotes, quantizeNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
+import { duplicateNotes, moveNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
 import type { Note } from '../../project/model';
 import type { Preferences } from '../view/preferences.svelte';
 import type { AutomationCommands } from './automation-commands.svelte';
@@ -58,17 +58,6 @@ export class SelectionCommands {
     const label = bySteps !== 0 ? 'Move notes' : 'Transpose notes';
     if (this.#editNotes(label, (notes, selectedIndices) => moveNotes(notes, selectedIndices, ticks, byKeys))) return;
     if (selection.focus === 'tracks') this.#clips.nudge(ticks);
-  }
-
-  /** Moves the selected notes towards the grid, or all notes of the clip; `strength` is 0..1. */
-  quantize(strength: number): void {
-    const song = this.#song;
-    const clip = song.selection.midiClip;
-    if (!clip) return;
-    const { stepTicks } = this.#preferences;
-    const { notes } = quantizeNotes(clip.item.notes, song.selection.notes, clip.item.start_tick, stepTicks, strength);
-    if (notes.every((note, index) => note === clip.item.notes[index])) return;
-    song.edit('Quantize', (project) => setItemNotes(project, clip.item.id, notes));
   }
 
   /** Selects all notes of the clip in the editor, or all clips if a clip or track is selected. */

@@ -41,6 +41,8 @@ export class Layout {
   #wideVisibility = $state<Visibility>({ browser: true, editor: true, mixer: true });
   #narrowVisibility = $state<Visibility>({ browser: false, editor: true, mixer: false });
   isNarrow = $state(false);
+  /** Whether the editor fills the page, without the arrangement and the mixer. */
+  isEditorMaximized = $state(false);
   visiblePanels = $derived(this.isNarrow ? this.#narrowVisibility : this.#wideVisibility);
 
   constructor() {
@@ -70,6 +72,11 @@ export class Layout {
   toggle(part: keyof Visibility): void {
     this.visiblePanels[part] = !this.visiblePanels[part];
     this.remember();
+  }
+
+  toggleMaximizedEditor(): void {
+    this.isEditorMaximized = !this.isEditorMaximized;
+    if (this.isEditorMaximized) this.show('editor');
   }
 
   show(part: keyof Visibility): void {
