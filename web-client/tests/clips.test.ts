@@ -11,6 +11,7 @@ import { LANE_PX } from '../src/canvas/draw-clips';
 import { TimeView } from '../src/canvas/time-view.svelte';
 import { normalizeProject } from '../src/project/normalize';
 import { ClipGestures, type LanePoint } from '../src/rooms/arrangement/clip-gestures';
+import { ClipCommands } from '../src/state/editing/clip-commands';
 import { Song } from '../src/state/editing/song.svelte';
 
 const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: () => ({ sampleRateHz: 48_000, frames: 480_000 }) };
@@ -157,6 +158,22 @@ describe('gestures on clips', () => {
     gestures.release();
     expect([selection.itemIds.size, selection.trackId], 'a press beside clips selects the track').toEqual([0, 'b']);
     expect(selection.midiClip?.item.id, 'and its clip is shown').toBe('three');
+  });
+
+  it('have keys that select the next clip, and words for screen readers', () => {
+    const { edited } = opened();
+    const unused = {} as never;
+    const commands = new ClipCommands(edited, unused, unused, unused, unused, unused, unused);
+    edited.selection.selectItem('a', null);
+    expect(commands.describeSelected()).toBe('No clip is selected.');
+    const selected = [1, 1, 1, -1].map((offset) => {
+      commands.selectNext(offset as 1 | -1, false);
+      return edited.selection.itemId;
+    });
+    expect(selected).toEqual(['one', 'two', 'three', 'two']);
+    commands.selectNext(1, true);
+    expect([...edited.selection.itemIds]).toEqual(['two', 'three']);
+    expect(commands.describeSelected()).toBe('2 clips, last Keys on Keys, bar 1, beat 3.');
   });
 
   it('copy with Ctrl or Alt, as one undo step, and keep the copies selected', () => {
