@@ -31,6 +31,11 @@ async function expectToFit(page: Page): Promise<void> {
   expect(overflow).toEqual({ right: 0, bottom: 0 });
   const header = page.getByRole('banner', { name: 'Transport' });
   expect(await header.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+  const edges = async (name: string): Promise<{ left: number; right: number }> => {
+    const box = await header.getByRole('button', { name, exact: true }).boundingBox();
+    return { left: box?.x ?? NaN, right: (box?.x ?? NaN) + (box?.width ?? NaN) };
+  };
+  expect((await edges('Save')).right).toBeLessThanOrEqual((await edges('Export')).left);
   for (const name of ['Undo', 'Play', 'Save', 'Export']) {
     await expect(header.getByRole('button', { name, exact: true })).toBeInViewport({ ratio: 1 });
   }
