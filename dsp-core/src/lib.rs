@@ -39,6 +39,7 @@ mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod meters;
+pub mod metronome;
 pub mod mixer;
 pub mod peaks;
 pub mod render;

@@ -102,6 +102,14 @@ impl TempoMap {
         ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
     }
 
+    /// Returns the duration in frames of a number of ticks in the tempo that is in force at a tick.
+    pub(crate) fn frames_of_ticks_at(&self, tick: u64, ticks: u64, sample_rate_hz: u32) -> u64 {
+        let next_segment = self.segments.partition_point(|segment| segment.start_tick <= tick);
+        let Segment { nanos_per_quarter, .. } = self.segments[next_segment.max(1) - 1];
+        let units = u128::from(ticks) * u128::from(nanos_per_quarter) * u128::from(sample_rate_hz);
+        ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
+    }
+
     /// Returns the offset of a tick from its nearest frame, in frames, from -0.5 to 0.5. The offset
     /// is positive if the tick is after the frame.
     pub fn offset_frames(&self, tick: u64, sample_rate_hz: u32) -> f64 {

@@ -1,8 +1,10 @@
 //! Carries out the commands that the page sends to the engine.
 
 use dsp_core::meters::MasterMeter;
-use dsp_core::mixer::{EffectOwner, TrackMix};
+use dsp_core::metronome::{BeatGrid, TimeSignature};
+use dsp_core::mixer::{EffectOwner, LoopRegion, TrackMix};
 use dsp_core::session::Event;
+use dsp_core::tempo::TempoMap;
 use wasm_bindgen::prelude::*;
 
 use crate::engine::WasmEngine;
@@ -26,23 +28,56 @@ impl WasmEngine {
             JsError::new(&format!("the command is unknown or a field of it is invalid: {error}"))
         })?;
         match command {
-            Command::Play => {
-                self.mixer.play();
-                self.reset_meters_at_start();
+            Command::Play { count_in_bars } => {
+                self.metronome.begin_count_in(self.mixer.position_frames(), count_in_bars);
+                if self.metronome.count_in_frames() == 0 {
+                    self.play();
+                }
             }
-            Command::Stop => self.mixer.stop(),
+            Command::Stop => {
+                self.metronome.stop();
+                self.mixer.stop();
+            }
             Command::Seek { frame } => {
+                self.metronome.stop();
                 self.mixer.seek(frame as u64);
                 self.reset_meters_at_start();
             }
+            Command::SetLoop { region } => {
+                let region = region
+                    .and_then(|range| LoopRegion::new(range.start_frame as u64, range.end_frame as u64));
+                self.mixer.set_loop(region);
+            }
+            Command::SetMetronome { on, gain } => self.metronome.set(on, gain),
+            Command::SetBeats { tempo, signatures } => {
+                let tempo: Vec<_> = tempo.iter().map(|point| (point.tick, point.bpm)).collect();
+                let signatures = signatures.iter().map(|signature| TimeSignature {
+                    tick: signature.tick,
+                    numerator: signature.numerator,
+                    denominator: signature.denominator,
+                });
+                self.metronome.set_grid(BeatGrid::new(TempoMap::from_bpm(&tempo)?, signatures.collect())?);
+            }
+            Command::SetController { track_id, controller, value } => {
+                let (controller, value) = (controller.min(127), value.min(127));
+                self.play_event(&track_id, Event::Controller { controller, value });
+            }
+            Command::SetPitchBend { track_id, value } => {
+                self.play_event(&track_id, Event::PitchBend { value: value.clamp(-8192, 8191) });
+            }
             Command::NoteOn { track_id, key, velocity } => {
                 let (key, velocity) = (key.min(127), velocity.clamp(1, 127));
+                self.live_notes.press(&track_id, key, velocity);
                 self.play_event(&track_id, Event::NoteOn { key, velocity });
             }
             Command::NoteOff { track_id, key } => {
+                self.live_notes.release(&track_id, key.min(127));
                 self.play_event(&track_id, Event::NoteOff { key: key.min(127) });
             }
-            Command::AllNotesOff => self.mixer.release_all(),
+            Command::AllNotesOff => {
+                self.live_notes.release_all();
+                self.mixer.release_all();
+            }
             Command::SetTrackMix { track_id, gain, pan, mute, solo } => {
                 if let Some(track) = self.mixer.track_index(&track_id) {
                     self.mixer.set_track_mix(track, &TrackMix { gain, pan, is_muted: mute, is_soloed: solo });

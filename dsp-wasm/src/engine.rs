@@ -1,16 +1,19 @@
 //! The engine on the audio thread: SoundFont banks, audio files, a mixer, and buffers that
 //! JavaScript reads and writes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::meters::MasterMeter;
+use dsp_core::metronome::Metronome;
 use dsp_core::mixer::{Mixer, Slots, Underruns};
-use dsp_core::session::{Audio, AudioSlot, Session};
+use dsp_core::session::{Audio, AudioSlot, Event, Session};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
 use crate::incoming_files::IncomingFiles;
+use crate::live_notes::LiveNotes;
 use crate::messages::{EffectName, MasterMeters, WantedAudio};
 
 /// Number of bank slots.
@@ -35,6 +38,8 @@ pub struct WasmEngine {
     pub(crate) meter: Option<Box<MasterMeter>>,
     /// Effects whose gain reductions are reported.
     pub(crate) watched: Vec<EffectName>,
+    pub(crate) metronome: Metronome,
+    pub(crate) live_notes: LiveNotes,
     incoming_banks: IncomingFiles,
     incoming_audio: IncomingFiles,
 }
@@ -60,6 +65,8 @@ impl WasmEngine {
             underruns: Underruns::default(),
             meter: None,
             watched: Vec::new(),
+            metronome: Metronome::new(sample_rate_hz),
+            live_notes: LiveNotes::default(),
             incoming_banks: IncomingFiles::new("the SoundFont"),
             incoming_audio: IncomingFiles::new("the audio"),
         })
@@ -192,7 +199,9 @@ impl WasmEngine {
     /// Passes the current banks and audio of the slots to the mixer.
     fn update_slots(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
-        Ok(self.mixer.set_slots(slots)?)
+        self.mixer.set_slots(slots)?;
+        self.metronome.set_latency(self.mixer.latency_frames());
+        Ok(())
     }
 
     /// Lists the blocks of streamed audio that clips need, in no particular order. A block is
@@ -246,6 +255,7 @@ impl WasmEngine {
         })?;
         self.mixer.set_session(&session, Slots { banks: &self.banks, audio: &self.audio })?;
         self.peaks = vec![0.0; 2 * session.tracks.len() + 2];
+        self.metronome.set_latency(self.mixer.latency_frames());
         Ok(())
     }
 
@@ -260,6 +270,30 @@ impl WasmEngine {
     #[wasm_bindgen(getter)]
     pub fn position(&self) -> f64 {
         self.mixer.position_frames() as f64
+    }
+
+    /// The frame of the session to which the last rendered frame of the output belongs. During
+    /// playback, this is earlier than [`Self::position`] by the latency of the engine.
+    #[wasm_bindgen(getter, js_name = outputFrame)]
+    pub fn output_frame(&self) -> f64 {
+        self.mixer.output_frame() as f64
+    }
+
+    /// Frames until the count-in ends and the session plays; 0 if there is no count-in.
+    #[wasm_bindgen(getter, js_name = countInFrames)]
+    pub fn count_in_frames(&self) -> f64 {
+        self.metronome.count_in_frames() as f64
+    }
+
+    /// Returns how many of the next `frames` frames follow each other in the session: those before
+    /// the end of a count-in, and those before a jump to the start of the loop. A caller that fills
+    /// [`Self::track_input`] renders at most that number of frames at a time.
+    #[wasm_bindgen(js_name = contiguousFrames)]
+    pub fn contiguous_frames(&self, frames: usize) -> usize {
+        match usize::try_from(self.metronome.count_in_frames()) {
+            Ok(0) => self.mixer.frames_to_jump().map_or(frames, |to_jump| frames.min(to_jump)),
+            count_in_frames => frames.min(count_in_frames.unwrap_or(frames)),
+        }
     }
 
     /// Whether the session plays.
@@ -310,10 +344,38 @@ impl WasmEngine {
     /// Renders the next frames, at most 256, into the output buffers.
     pub fn process(&mut self, frames: usize) {
         let frames = frames.min(BLOCK_FRAMES);
-        self.mixer.process(&mut self.left[..frames], &mut self.right[..frames]);
-        if let Some(meter) = &mut self.meter {
-            meter.process([&self.left[..frames], &self.right[..frames]], self.mixer.is_playing());
+        let mut rendered_frames = 0;
+        while rendered_frames < frames {
+            let chunk_frames = self.contiguous_frames(frames - rendered_frames);
+            self.process_chunk(rendered_frames..rendered_frames + chunk_frames);
+            rendered_frames += chunk_frames;
         }
+    }
+
+    fn process_chunk(&mut self, chunk: Range<usize>) {
+        let (left, right) = (&mut self.left[chunk.clone()], &mut self.right[chunk]);
+        let position_frames = self.mixer.is_playing().then_some(self.mixer.position_frames());
+        let counts_in = self.metronome.count_in_frames() > 0;
+        self.mixer.process(left, right);
+        if let Some(meter) = &mut self.meter {
+            meter.process([&*left, &*right], self.mixer.is_playing());
+        }
+        self.metronome.add(position_frames, [left, right]);
+        if counts_in && self.metronome.count_in_frames() == 0 {
+            self.play();
+            // The start cuts all sound, including the notes of keys that the user already holds.
+            for note in self.live_notes.iter() {
+                if let Some(track) = self.mixer.track_index(&note.track_id) {
+                    self.mixer.play_event(track, Event::NoteOn { key: note.key, velocity: note.velocity });
+                }
+            }
+        }
+    }
+
+    /// Starts playback at the current position.
+    pub(crate) fn play(&mut self) {
+        self.mixer.play();
+        self.reset_meters_at_start();
     }
 
     /// Returns the measurements of the master, or undefined while the master is not measured.

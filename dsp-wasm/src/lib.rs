@@ -11,6 +11,7 @@ pub mod compile;
 mod control;
 pub mod engine;
 mod incoming_files;
+mod live_notes;
 mod memory;
 pub mod messages;
 pub mod project_compiler;

@@ -9,14 +9,55 @@ use tsify::Tsify;
 #[derive(Debug, Clone, PartialEq, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ControlCommand {
-    /// Plays from the current position.
-    Play,
+    /// Plays from the current position, after a count-in.
+    Play {
+        /// Number of bars of the count-in, at most 4; by default 0, which plays immediately.
+        #[serde(default)]
+        #[tsify(optional)]
+        count_in_bars: u32,
+    },
     /// Stops playback and releases all notes.
     Stop,
     /// Moves to a frame of the session.
     Seek {
         /// The frame, counted from the start of the session.
         frame: f64,
+    },
+    /// Sets the region that playback repeats.
+    SetLoop {
+        /// The region; null ends the repetition, as does a region of less than 256 frames.
+        #[tsify(type = "FrameRange | null")]
+        region: Option<FrameRange>,
+    },
+    /// Sets the clicks that accompany playback and count-ins.
+    SetMetronome {
+        /// Whether clicks accompany playback.
+        on: bool,
+        /// Linear gain of the clicks of playback and of count-ins.
+        gain: f32,
+    },
+    /// Sets the beats on which the metronome clicks.
+    SetBeats {
+        /// Tempo changes in ascending order, the first at tick 0.
+        tempo: Vec<TempoPoint>,
+        /// Time signatures in ascending order.
+        signatures: Vec<BarSignature>,
+    },
+    /// Sets a controller of a track live, such as the sustain pedal.
+    SetController {
+        /// Id of the track.
+        track_id: String,
+        /// MIDI controller number, 0 to 127.
+        controller: u8,
+        /// Value, 0 to 127.
+        value: u8,
+    },
+    /// Bends the pitch of a track live.
+    SetPitchBend {
+        /// Id of the track.
+        track_id: String,
+        /// Value from -8192 to 8191; 0 is the centre.
+        value: i16,
     },
     /// Presses a key.
     NoteOn {
@@ -114,6 +155,36 @@ pub enum ControlCommand {
         /// Number of the slot, below 4096.
         slot: usize,
     },
+}
+
+/// A range of frames of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct FrameRange {
+    /// The first frame of the range.
+    pub start_frame: f64,
+    /// The first frame after the range.
+    pub end_frame: f64,
+}
+
+/// A tempo and the tick at which it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Tsify)]
+pub struct TempoPoint {
+    /// Ticks from the start of the song.
+    pub tick: u64,
+    /// Quarter notes per minute.
+    pub bpm: f64,
+}
+
+/// A time signature and the tick at which it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Tsify)]
+pub struct BarSignature {
+    /// Ticks from the start of the song.
+    pub tick: u64,
+    /// Number of beats in a bar.
+    pub numerator: u16,
+    /// Note value of a beat.
+    pub denominator: u16,
 }
 
 /// Names an effect of a track or of the master.

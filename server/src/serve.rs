@@ -46,6 +46,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         auth::ensure_admin(&state, announce_password).await?;
         projects::seed_demo(&state).await?;
     }
+    projects::identify_earlier_autosaves(&state)
+        .await
+        .context("cannot read the autosaves of an earlier version")?;
     orphans::restore_needed(&state).await.context("cannot restore files from the quarantine")?;
     audio::resume(&state).await.context("cannot resume the audio imports of the last run")?;
     let listener = listen_on(address, "SF_HOST, SF_PORT").await?;

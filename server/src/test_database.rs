@@ -75,7 +75,7 @@ impl TestDatabase {
             None => &["BEGIN IMMEDIATE"],
             Some(_) => &[
                 "BEGIN",
-                "LOCK TABLE tasks, projects, project_revisions, temp_autosaves, audio_contents, audio_files, \
+                "LOCK TABLE tasks, projects, project_revisions, song_autosaves, audio_contents, audio_files, \
                  audio_uploads, audio_deleted_files IN EXCLUSIVE MODE",
             ],
         };

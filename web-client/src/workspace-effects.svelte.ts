@@ -3,12 +3,17 @@ import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';
 import type { Workspace } from './state/contexts';
+import { writeTabStored } from './state/local-storage';
 import { isAudioFile, isMidiFile, isProjectFile } from './state/pick-file';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
 const DEFAULT_POLL_SECS = 3;
 /** Time after the last edit until a large song is autosaved, in milliseconds. */
 const SETTLE_MS = 4000;
+/** Time after the last edit until this browser keeps the unsaved work, in milliseconds. */
+const LOCAL_SETTLE_MS = 400;
+/** Number of polls of the open song for each poll of the list of songs. */
+const LIST_POLLS = 5;
 
 /**
  * Starts the effects. A component must call this function while the component is created; the
@@ -16,13 +21,18 @@ const SETTLE_MS = 4000;
  */
 export function startWorkspaceEffects(workspace: Workspace): void {
   syncSong(workspace);
+  endRecording(workspace);
   $effect(() => listenToKeys(workspace));
   autosave(workspace);
   $effect(() => listenToWindow(workspace));
 }
 
 /** Sends every edit to the engine, loads new audio files, and rewinds if another song is opened. */
-function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
+function syncSong({ editing: { song }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
+  $effect(() => {
+    const { metronome, metronomeDb, countInBars } = preferences.transport;
+    untrack(() => player.setMetronome({ on: metronome, gainDb: metronomeDb, countInBars }));
+  });
   $effect(() => {
     const { project } = song;
     untrack(() => void player.sync(project));
@@ -40,12 +50,33 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
   });
 }
 
-/** Autosaves at intervals, and checks for autosaves of other windows. */
-function autosave({ account, editing: { song }, songs: { saving } }: Workspace): void {
+/** Ends a recording when playback ends. */
+function endRecording({ playback: { player, recorder } }: Workspace): void {
+  $effect(() => {
+    if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());
+  });
+}
+
+/**
+ * Keeps unsaved work in this browser and autosaves it on the service, checks for autosaves of other
+ * windows, and keeps the list of songs current.
+ */
+function autosave({ account, editing: { song }, songs: { saving, autosaves, songList } }: Workspace): void {
+  $effect(() => {
+    void [song.project, song.isDirty];
+    const timer = setTimeout(() => void autosaves.keepLocally(), LOCAL_SETTLE_MS);
+    return () => clearTimeout(timer);
+  });
+  // The tab opens its song again when the page is reloaded.
+  $effect(() => {
+    if (song.generation > 0) writeTabStored('open-song', song.project.project_id);
+  });
   // A large song is autosaved soon, because the page cannot send it while the page is closed.
   $effect(() => {
     void song.project;
-    const timer = setTimeout(() => void saving.autosaveIfLarge(), SETTLE_MS);
+    const timer = setTimeout(() => {
+      if (!saving.conflict) void autosaves.writeIfLarge();
+    }, SETTLE_MS);
     return () => clearTimeout(timer);
   });
   $effect(() => {
@@ -53,10 +84,12 @@ function autosave({ account, editing: { song }, songs: { saving } }: Workspace):
     const autosaveSecs = limits?.autosave_secs ?? DEFAULT_AUTOSAVE_SECS;
     const pollSecs = limits?.revision_poll_secs ?? DEFAULT_POLL_SECS;
     const autosaveTimer = setInterval(() => void saving.autosave(), autosaveSecs * 1000);
-    const pollTimer = setInterval(() => void saving.poll(), pollSecs * 1000);
+    const pollTimer = setInterval(() => void autosaves.poll(), pollSecs * 1000);
+    const endList = songList.keepCurrent(pollSecs * LIST_POLLS * 1000);
     return () => {
       clearInterval(autosaveTimer);
       clearInterval(pollTimer);
+      endList();
     };
   });
 }
@@ -67,7 +100,8 @@ function autosave({ account, editing: { song }, songs: { saving } }: Workspace):
  */
 function listenToWindow(workspace: Workspace): () => void {
   const { player } = workspace.playback;
-  const { saving } = workspace.songs;
+  const { saving, autosaves } = workspace.songs;
+  const flush = (): boolean => !saving.conflict && autosaves.flush();
   const listeners = new AbortController();
   const { signal } = listeners;
   const resume = (): void => player.resume();
@@ -76,15 +110,15 @@ function listenToWindow(workspace: Workspace): () => void {
   document.addEventListener(
     'visibilitychange',
     () => {
-      if (document.hidden) saving.flush();
+      if (document.hidden) flush();
     },
     { signal },
   );
-  window.addEventListener('pagehide', () => saving.flush(), { signal });
+  window.addEventListener('pagehide', flush, { signal });
   window.addEventListener(
     'beforeunload',
     (event) => {
-      if (saving.flush()) event.preventDefault();
+      if (flush()) event.preventDefault();
     },
     { signal },
   );

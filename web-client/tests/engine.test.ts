@@ -1,6 +1,7 @@
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
+import { audibleSecs } from '../src/engine/audio-clock';
 import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
 import { METER_FLOOR_DB, meterAt, silentMeter } from '../src/engine/meters';
 import { MixSender } from '../src/engine/mix-sender';
@@ -31,19 +32,47 @@ describe('meters', () => {
 });
 
 describe('the playhead', () => {
-  it('moves between reports during playback, delayed by the latency', () => {
+  const at = (frame: number, contextSecs: number, playing = true) => ({ frame, playing, countInFrames: 0, contextSecs });
+
+  it('moves between reports during playback, and also reaches back before a report', () => {
     const playhead = new Playhead();
-    playhead.report(48000, true, 48000, 1000);
-    expect(playhead.frameAt(1010, 0)).toBeCloseTo(48480);
-    expect(playhead.frameAt(1010, 0.02)).toBeCloseTo(47520);
+    playhead.report(at(48000, 2), 48000);
+    expect(playhead.frameAt(2.01)).toBeCloseTo(48480);
+    expect(playhead.frameAt(1.99)).toBeCloseTo(47520);
   });
 
   it('does not move while stopped, nor for more than 200 ms without reports', () => {
     const playhead = new Playhead();
-    playhead.report(48000, false, 48000, 1000);
-    expect(playhead.frameAt(5000, 0.02)).toBe(48000);
-    playhead.report(48000, true, 48000, 1000);
-    expect(playhead.frameAt(9000, 0)).toBeCloseTo(48000 + 9600);
+    playhead.report(at(48000, 2, false), 48000);
+    expect(playhead.frameAt(6)).toBe(48000);
+    playhead.report(at(48000, 2), 48000);
+    expect(playhead.frameAt(10)).toBeCloseTo(48000 + 9600);
+  });
+
+  it('jumps with the loop, forwards and backwards', () => {
+    const playhead = new Playhead();
+    playhead.loop = { startFrame: 10000, endFrame: 20000 };
+    playhead.report(at(19800, 1), 48000);
+    expect(playhead.frameAt(1.01)).toBeCloseTo(10280);
+    // Before the first jump, the frames before the loop were audible.
+    playhead.moveTo(10000);
+    playhead.report(at(10100, 2), 48000);
+    expect(playhead.frameAt(1.99)).toBeCloseTo(9620);
+    playhead.report(at(19900, 3), 48000);
+    playhead.report(at(10100, 3.1), 48000);
+    expect(playhead.frameAt(3.09)).toBeCloseTo(19620);
+  });
+});
+
+describe('the audio clock', () => {
+  const context = { currentTime: 10, outputLatency: 0.05, baseLatency: 0.01 };
+
+  it('subtracts the latency of the output, or uses the time stamp of the browser', () => {
+    expect(audibleSecs(context, 5000, 5020)).toBeCloseTo(9.93);
+    const stamp = (contextTime: number, performanceTime: number) => ({ ...context, getOutputTimestamp: () => ({ contextTime, performanceTime }) });
+    expect(audibleSecs(stamp(9.9, 5000), 5010, 5020)).toBeCloseTo(9.91);
+    expect(audibleSecs(stamp(0, 0), 5000, 5020)).toBeCloseTo(9.93);
+    expect(audibleSecs(stamp(3, 5000), 5000, 5020)).toBeCloseTo(9.93);
   });
 });
 

@@ -119,7 +119,7 @@ describe('a frozen track', () => {
     // One pixel is a tick. The clip of the third track is dragged to the frozen first track.
     const view = new TimeView(1, 1, 1);
     const clips = new ClipGestures(song, view, () => ({ tempoMap: TEMPO, sourceOf: () => null }));
-    const point = (x: number, lane: number): LanePoint => ({ x, y: lane * LANE_PX + LANE_PX / 2, shiftKey: true, altKey: false });
+    const point = (x: number, lane: number): LanePoint => ({ x, y: lane * LANE_PX + LANE_PX / 2, shiftKey: true, altKey: false, ctrlKey: false });
     clips.press(point(100, 2));
     clips.move(point(100, 0));
     expect([selection.trackId, selection.itemId], 'a clip on a frozen track').toEqual(['c', 'k']);

@@ -35,6 +35,9 @@ function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
     onWantedAudio: () => undefined,
     watchReductions: () => undefined,
     setMasterGain: () => undefined,
+    setMetronome: () => undefined,
+    setBeats: () => undefined,
+    setLoop: (loop: unknown) => calls.push(`loop ${JSON.stringify(loop)}`),
     setProject: () => {
       calls.push('session');
       return Promise.resolve({ trackIds: [], lengthFrames: 0 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { songEndTick } from '../src/project/audio-time';
-import { canHold, duplicateItem, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
+import { canHold, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
 import { projectForEngine, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
@@ -73,12 +73,6 @@ describe('items', () => {
     const project = song();
     expect(moveItem(project, 'one', 0, 'nowhere')).toBe(project);
     expect(moveItem(project, 'one', 960, 'a')).toBe(project);
-  });
-
-  it('are copied to their end under new ids', () => {
-    const copy = duplicateItem(song(), 'one', 4800);
-    expect(copy && midiItem(copy.project, copy.itemId).start_tick).toBe(4800);
-    expect(copy?.itemId).not.toBe('one');
   });
 
   it('have at least one tick', () => {

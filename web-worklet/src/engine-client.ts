@@ -1,5 +1,5 @@
 /** Sends commands from the page to the engine on the audio thread, and receives its reports. */
-import type { Project } from '@songfoundry/schemas';
+import type { Project, TempoPoint, TimeSignature } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
@@ -344,10 +344,45 @@ export class EngineClient {
     this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
   }
 
-  /** Resumes a suspended audio context, then plays from the current position. */
-  async play(): Promise<void> {
+  /**
+   * Resumes a suspended audio context, then plays from the current position, after a count-in of a
+   * number of bars.
+   */
+  async play(countInBars = 0): Promise<void> {
     if (this.context.state === 'suspended') await this.context.resume();
-    this.#send({ type: 'play' });
+    this.#send({ type: 'play', countInBars });
+  }
+
+  /**
+   * Sets the frames of the session that playback repeats; null ends the repetition. Playback jumps
+   * when it reaches `endFrame`. The engine ignores a region of less than 256 frames.
+   */
+  setLoop(region: { startFrame: number; endFrame: number } | null): void {
+    this.#send({ type: 'setLoop', region });
+  }
+
+  /** Sets whether clicks accompany playback, and the level of all clicks. Exports have no clicks. */
+  setMetronome(on: boolean, gainDb: number): void {
+    this.#send({ type: 'setMetronome', on, gain: gainFromDb(gainDb) });
+  }
+
+  /** Sets the beats on which the metronome clicks: tempo changes and time signatures. */
+  setBeats(tempo: readonly TempoPoint[], signatures: readonly TimeSignature[]): void {
+    this.#send({
+      type: 'setBeats',
+      tempo: tempo.map(({ tick, bpm }) => ({ tick, bpm })),
+      signatures: signatures.map(({ tick, numerator, denominator }) => ({ tick, numerator, denominator })),
+    });
+  }
+
+  /** Sets a MIDI controller of a track live; `controller` and `value` are 0 to 127. */
+  setController(trackId: string, controller: number, value: number): void {
+    this.#send({ type: 'setController', trackId, controller, value });
+  }
+
+  /** Bends the pitch of a track live, from -8192 to 8191. */
+  setPitchBend(trackId: string, value: number): void {
+    this.#send({ type: 'setPitchBend', trackId, value });
   }
 
   /** Stops playback and releases all notes. */

@@ -33,11 +33,14 @@ export class EngineHost {
     type: 'status',
     frame: 0,
     playing: false,
+    countInFrames: 0,
+    contextSecs: 0,
     peaks: new Float32Array(0),
     load: 0,
     underruns: 0,
   };
   #framesToReport = 0;
+  readonly #sampleRateHz: number;
   readonly #meterFrames: number;
   #framesToMeters = 0;
   #metersWatched = false;
@@ -58,6 +61,7 @@ export class EngineHost {
     this.#memory = initSync({ module }).memory;
     this.#engine = new WasmEngine(sampleRateHz);
     this.#post = post;
+    this.#sampleRateHz = sampleRateHz;
     this.#meterFrames = sampleRateHz / METER_REPORTS_PER_SECOND;
     this.#gauge = new LoadGauge(sampleRateHz, nowMs);
     this.#updateViews();
@@ -82,20 +86,24 @@ export class EngineHost {
 
   /**
    * Fills `left` and `right`, which have the same length, with the next frames. Allocates only for
-   * reports and after the engine's memory has grown.
+   * reports and after the engine's memory has grown. `contextSecs` is the time of the first frame in
+   * the audio context.
    */
-  render(left: Float32Array, right: Float32Array): void {
+  render(left: Float32Array, right: Float32Array, contextSecs = 0): void {
     if (this.#hasFailed) return;
     this.#gauge.begin(left.length);
     try {
       this.#seek();
-      for (let start = 0; start < left.length; start += BLOCK_FRAMES) {
-        this.#renderBlock(left, right, start, Math.min(BLOCK_FRAMES, left.length - start));
+      for (let start = 0; start < left.length; ) {
+        const frames = this.#engine.contiguousFrames(Math.min(BLOCK_FRAMES, left.length - start));
+        this.#renderBlock(left, right, start, frames);
+        start += frames;
       }
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
     }
     this.#gauge.end();
+    this.#status.contextSecs = contextSecs + left.length / this.#sampleRateHz;
     this.#framesToReport -= left.length;
     if (this.#framesToReport <= 0) this.#report();
     this.#framesToMeters -= left.length;
@@ -231,8 +239,9 @@ export class EngineHost {
     const engine = this.#engine;
     engine.takePeaks();
     const status = this.#status;
-    status.frame = Math.max(0, engine.position - (engine.playing ? engine.latencyFrames : 0));
+    status.frame = engine.outputFrame;
     status.playing = engine.playing;
+    status.countInFrames = engine.countInFrames;
     status.load = this.#gauge.load;
     status.underruns = this.#gauge.underruns + engine.audioUnderruns();
     status.peaks.set(this.#peaks);

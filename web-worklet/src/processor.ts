@@ -15,7 +15,7 @@ class EngineProcessor extends AudioWorkletProcessor {
 
   process(_inputs: Float32Array[][], outputs: Float32Array[][]): boolean {
     const [left, right] = outputs[0] ?? [];
-    if (left && right) this.#host.render(left, right);
+    if (left && right) this.#host.render(left, right, currentTime);
     return true;
   }
 }

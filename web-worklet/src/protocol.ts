@@ -60,6 +60,10 @@ export type EngineStatus = {
    */
   frame: number;
   playing: boolean;
+  /** Frames until the count-in ends and the session plays; 0 if there is no count-in. */
+  countInFrames: number;
+  /** Time in the audio context at which the audio context plays `frame`, in seconds. */
+  contextSecs: number;
   /** Linear peaks: left and right of each track in the session's order, then of the master. */
   peaks: Float32Array;
   /** Rendering time as a fraction of the audio's duration. */

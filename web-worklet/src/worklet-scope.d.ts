@@ -2,6 +2,9 @@
 
 declare const sampleRate: number;
 
+/** The time of the first frame of the render quantum in the audio context, in seconds. */
+declare const currentTime: number;
+
 declare abstract class AudioWorkletProcessor {
   readonly port: MessagePort;
 }

@@ -4,6 +4,7 @@ mod browser;
 mod effects;
 mod engines;
 mod finished_files;
+mod live_effects;
 mod memory;
 mod pedalboard_effects;
 mod plugins;
@@ -54,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
     /// Parts to leave out: songs, files, engines, effects, pedalboard-effects, threads, memory,
-    /// signal, service, plugins, browser, service-memory.
+    /// signal, service, live-effects, plugins, browser, service-memory.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
     /// Measure only these parts.
@@ -135,6 +136,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if is_selected("service") {
         service::report(args, folder.path())?;
+    }
+    if is_selected("live-effects") {
+        live_effects::report(args, folder.path())?;
     }
     if is_selected("plugins") {
         plugins::report(args, folder.path())?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::PluginKind;
 
 /// Version of this protocol. A helper refuses a [`Request::Hello`] with another version.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;
@@ -84,6 +84,10 @@ pub enum Request {
     /// at most five seconds of audio), and activates it again. Parameters keep their values.
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
+    /// Processes blocks in real time from now on, through shared memory ([`crate::live`]). A byte
+    /// with three file descriptors follows the frame: those of the memory, of the event of posted
+    /// blocks, and of the event of answered blocks. Answer: [`Answer::Done`].
+    ShareBlocks,
     /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash
     /// or hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
     Close,
@@ -101,6 +105,9 @@ pub struct Open {
     /// Maximum number of frames of a block, 1 to [`BLOCK_FRAMES_MAX`]. The helper divides longer
     /// [`Process`] requests into such blocks.
     pub block_frames_max: u32,
+    /// Whether the plugin processes in real time instead of offline, which plugins are told.
+    #[serde(default)]
+    pub is_real_time: bool,
 }
 
 /// A stretch of audio to process.
@@ -335,7 +342,7 @@ pub enum Answer {
     },
     /// The answer to [`Request::SavePreset`]. The binary part has the content of the file.
     Preset,
-    /// The answer to [`Request::Reset`] and [`Request::Close`].
+    /// The answer to [`Request::Reset`], [`Request::ShareBlocks`] and [`Request::Close`].
     Done,
     /// The request cannot be fulfilled.
     Refused {

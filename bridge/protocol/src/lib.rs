@@ -2,11 +2,13 @@
 //!
 //! The helper prints JSON on standard output: [`Capabilities`] for the command `capabilities`, and
 //! a [`ScanRecord`] on each line for the command `scan`. The command `host` answers requests on a
-//! socket ([`host`], [`frame`]). The service links this crate and no other part of the helper,
-//! because plugins are never loaded into the service's own process.
+//! socket ([`host`], [`frame`]), and may process blocks in shared memory ([`live`]). The service
+//! links this crate and no other part of the helper, because plugins are never loaded into the
+//! service's own process.
 
 pub mod frame;
 pub mod host;
+pub mod live;
 
 use serde::{Deserialize, Serialize};
 

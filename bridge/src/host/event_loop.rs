@@ -1,4 +1,4 @@
-//! Waits for requests and meanwhile does the work that plugins want done between them.
+//! Waits for requests and blocks, and meanwhile does the work that plugins want done between them.
 #![expect(unsafe_code, reason = "the socket and the plugin's descriptors are numbers")]
 
 use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, RawFd};
@@ -23,28 +23,51 @@ pub(super) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     Ok(unsafe { UnixStream::from_raw_fd(descriptor) })
 }
 
-/// Waits until a request can be read. Meanwhile the plugin's timers and descriptors are served.
-pub(super) fn wait(socket: &UnixStream, mut plugin: Option<&mut dyn HostedPlugin>) -> anyhow::Result<()> {
+/// What can be read after [`wait`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ready {
+    /// A block was posted. There may be a request, too, which came later.
+    Block,
+    /// There is a request, or the end of the socket.
+    Request,
+}
+
+/// Waits until a request can be read, or a block was posted. Meanwhile the plugin's timers and
+/// descriptors are served, but not before a posted block. `posted` is the event of posted blocks.
+pub(super) fn wait(
+    socket: &UnixStream,
+    posted: Option<BorrowedFd<'_>>,
+    mut plugin: Option<&mut dyn HostedPlugin>,
+) -> anyhow::Result<Ready> {
     loop {
         let work = plugin.as_ref().map(|plugin| plugin.idle_work()).unwrap_or_default();
-        let (has_request, ready) = poll_once(socket, &work)?;
+        let (first, ready) = poll_once(socket, posted, &work)?;
+        if first == Some(Ready::Block) {
+            return Ok(Ready::Block);
+        }
         if let Some(plugin) = &mut plugin {
             plugin.idle(&ready);
         }
-        if has_request {
-            return Ok(());
+        if first == Some(Ready::Request) {
+            return Ok(Ready::Request);
         }
     }
 }
 
-fn poll_once(socket: &UnixStream, work: &IdleWork) -> anyhow::Result<(bool, Vec<RawFd>)> {
+fn poll_once(
+    socket: &UnixStream,
+    posted: Option<BorrowedFd<'_>>,
+    work: &IdleWork,
+) -> anyhow::Result<(Option<Ready>, Vec<RawFd>)> {
     // A plugin may have closed a descriptor without telling the host. `poll` then reports it as
     // invalid.
     let borrow = |descriptor: &RawFd| {
         // SAFETY: `poll` accepts numbers that are not open.
         PollFd::new(unsafe { BorrowedFd::borrow_raw(*descriptor) }, PollFlags::POLLIN)
     };
-    let mut polled = vec![PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    // The socket stands for the event before there is one.
+    let posted_or_socket = posted.unwrap_or(socket.as_fd());
+    let mut polled = [socket.as_fd(), posted_or_socket].map(|fd| PollFd::new(fd, PollFlags::POLLIN)).to_vec();
     polled.extend(work.descriptors.iter().filter(|descriptor| **descriptor >= 0).map(borrow));
     // Rounds up, so that the timer is due after the wait.
     let timeout = work.timeout.map_or(PollTimeout::NONE, |timeout| {
@@ -55,10 +78,14 @@ fn poll_once(socket: &UnixStream, work: &IdleWork) -> anyhow::Result<(bool, Vec<
         Err(error) => return Err(error.into()),
     }
     let is_ready = |polled: &PollFd| polled.revents().is_some_and(|events| !events.is_empty());
-    let has_request = is_ready(&polled[0]);
+    let first = if posted.is_some() && is_ready(&polled[1]) {
+        Some(Ready::Block)
+    } else {
+        is_ready(&polled[0]).then_some(Ready::Request)
+    };
     let descriptors = work.descriptors.iter().filter(|descriptor| **descriptor >= 0);
-    let ready = descriptors.zip(&polled[1..]).filter(|(_, polled)| {
+    let ready = descriptors.zip(&polled[2..]).filter(|(_, polled)| {
         polled.revents().is_some_and(|events| events.intersects(PollFlags::POLLIN | PollFlags::POLLHUP))
     });
-    Ok((has_request, ready.map(|(descriptor, _)| *descriptor).collect()))
+    Ok((first, ready.map(|(descriptor, _)| *descriptor).collect()))
 }

@@ -1,6 +1,7 @@
 //! `songfoundry-bridge host`: hosts one plugin and answers the service's requests on a socket.
 //!
-//! A plugin runs on the main thread, like in hosts that render offline. It may crash, hang or end
+//! A plugin runs on the main thread, like in hosts that render offline, also in real time: blocks
+//! (`live_blocks.rs`) come before requests.  It may crash, hang or end
 //! this process; the service sees the end of the socket, or limits the time of each request.
 
 mod blocks;
@@ -8,6 +9,11 @@ pub(crate) mod bounds;
 pub(crate) mod buses;
 #[cfg(unix)]
 mod event_loop;
+#[cfg(target_os = "linux")]
+mod live_blocks;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_live_blocks.rs"]
+mod live_blocks;
 pub(crate) mod plugin;
 mod session;
 pub(crate) mod state;
@@ -23,7 +29,7 @@ use crate::process::{limits, parent, signals};
 #[cfg(unix)]
 pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     use songfoundry_bridge_protocol::frame::{read_frame_into, write_frame};
-    use songfoundry_bridge_protocol::host::Request;
+    use songfoundry_bridge_protocol::host::{Answer, Request};
 
     signals::protect_ancestors();
     parent::end_with_parent()?;
@@ -32,11 +38,30 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     let mut session = session::Session::default();
     // The buffers keep their memory, so that requests do not allocate.
     let (mut binary, mut reply) = (Vec::new(), Vec::new());
+    let mut live_blocks: Option<live_blocks::LiveBlocks> = None;
     loop {
-        event_loop::wait(&socket, session.plugin())?;
+        let posted = live_blocks.as_ref().map(live_blocks::LiveBlocks::posted_event);
+        if event_loop::wait(&socket, posted, session.plugin())? == event_loop::Ready::Block {
+            if let Some(blocks) = &mut live_blocks {
+                blocks.process(&mut session)?;
+            }
+            continue;
+        }
         let Some(request) = read_frame_into::<Request>(&socket, &mut binary)? else { break };
         let is_last = request == Request::Close;
-        let answer = session.answer(request, &binary, &mut reply);
+        let answer = match request {
+            Request::ShareBlocks => {
+                reply.clear();
+                match live_blocks::LiveBlocks::receive(&socket, &session)? {
+                    Ok(blocks) => {
+                        live_blocks = Some(blocks);
+                        Answer::Done
+                    }
+                    Err(reason) => Answer::Refused { reason },
+                }
+            }
+            request => session.answer(request, &binary, &mut reply),
+        };
         write_frame(&socket, &answer, &reply)?;
         if is_last {
             break;

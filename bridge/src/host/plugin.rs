@@ -19,13 +19,15 @@ pub(crate) struct Block<'a> {
     pub(crate) events: &'a [Event],
 }
 
-/// The sample rate and the maximum block size, fixed for the life of a plugin.
+/// The sample rate, the maximum block size and the mode, fixed for the life of a plugin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Format {
     /// Sample rate.
     pub(crate) sample_rate_hz: f64,
     /// Maximum number of frames of a block.
     pub(crate) block_frames_max: u32,
+    /// Whether the plugin processes in real time instead of offline.
+    pub(crate) is_real_time: bool,
 }
 
 /// Work that a plugin wants done between requests.

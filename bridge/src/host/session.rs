@@ -85,6 +85,29 @@ impl Session {
         })
     }
 
+    /// Processes a block in real time: channels of [`Process::frames`] samples. Replaces the content
+    /// of `output`.
+    pub(super) fn process_block(
+        &mut self,
+        process: &Process,
+        input: &[Vec<f32>],
+        output: &mut Vec<Vec<f32>>,
+    ) -> Result<Processed, FailureReason> {
+        let hosted = self.hosted.as_mut().ok_or(NOT_OPEN)?;
+        check(process, &hosted.parameters)?;
+        hosted.process_channels(process, input, output)
+    }
+
+    /// Whether the plugin has a parameter with this id.
+    pub(super) fn has_parameter(&self, id: u32) -> bool {
+        self.hosted.as_ref().is_some_and(|hosted| hosted.parameters.contains(&id))
+    }
+
+    /// Whether a plugin is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.hosted.is_some()
+    }
+
     fn process(
         &mut self,
         process: &Process,
@@ -157,6 +180,8 @@ impl Session {
                 hosted.reset()?;
                 Ok(Answer::Done)
             }
+            // The caller answers this request, which comes with descriptors.
+            Request::ShareBlocks => Err("blocks are shared only by a helper that hosts".to_owned()),
             Request::Hello { .. } | Request::Open(_) | Request::Close | Request::Process(_) => {
                 unreachable!("answered above")
             }
@@ -176,7 +201,11 @@ impl Session {
                 open.block_frames_max
             ));
         }
-        let format = Format { sample_rate_hz: open.sample_rate_hz, block_frames_max: open.block_frames_max };
+        let format = Format {
+            sample_rate_hz: open.sample_rate_hz,
+            block_frames_max: open.block_frames_max,
+            is_real_time: open.is_real_time,
+        };
         let module = Path::new(&open.module);
         let plugin: Box<dyn HostedPlugin> = match module::format(module) {
             PluginFormat::Vst3 => Box::new(Vst3Plugin::open(module, &open.plugin_id, format)?),
@@ -238,6 +267,16 @@ impl Hosted {
                 request.frames
             ));
         }
+        self.process_channels(request, input, output)
+    }
+
+    /// Processes a checked request with its input. Replaces the content of `output`.
+    fn process_channels(
+        &mut self,
+        request: &Process,
+        input: &[Vec<f32>],
+        output: &mut Vec<Vec<f32>>,
+    ) -> Result<Processed, FailureReason> {
         output.resize(request.output_channels.into(), Vec::new());
         output.iter_mut().for_each(|channel| channel.resize(request.frames as usize, 0.0));
         let mut changes = BTreeMap::new();

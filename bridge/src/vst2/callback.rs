@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, Transport};
 
 use super::effect::Effect;
+use crate::host::plugin::Format;
 
 /// Names of the features of this host that plugins may ask for.
 const FEATURES: [&[u8]; 7] = [
@@ -22,7 +23,9 @@ const FEATURES: [&[u8]; 7] = [
     b"startStopProcess",
 ];
 
-/// Value of `audioMasterGetCurrentProcessLevel` for a host that renders offline.
+/// Values of `audioMasterGetCurrentProcessLevel` for a host that processes in real time, and for
+/// one that renders offline.
+const PROCESS_LEVEL_REAL_TIME: isize = 2;
 const PROCESS_LEVEL_OFFLINE: isize = 4;
 
 /// The structure `VstTimeInfo` of VST 2.4.
@@ -48,6 +51,7 @@ struct Host {
     current_id: AtomicI32,
     sample_rate_hz: AtomicI32,
     block_frames_max: AtomicI32,
+    is_real_time: AtomicBool,
     time_info: UnsafeCell<TimeInfo>,
     changed_parameters: Mutex<BTreeSet<u32>>,
     all_changed: AtomicBool,
@@ -62,6 +66,7 @@ static HOST: Host = Host {
     current_id: AtomicI32::new(0),
     sample_rate_hz: AtomicI32::new(48_000),
     block_frames_max: AtomicI32::new(512),
+    is_real_time: AtomicBool::new(false),
     time_info: UnsafeCell::new(TimeInfo {
         position_frames: 0.0,
         sample_rate_hz: 48_000.0,
@@ -86,10 +91,11 @@ pub(super) fn set_current_id(id: i32) {
     HOST.current_id.store(id, Ordering::Relaxed);
 }
 
-/// Sets the sample rate and the block size that plugins may ask for.
-pub(super) fn set_format(sample_rate_hz: f64, block_frames_max: u32) {
-    HOST.sample_rate_hz.store(sample_rate_hz.round() as i32, Ordering::Relaxed);
-    HOST.block_frames_max.store(block_frames_max.cast_signed(), Ordering::Relaxed);
+/// Sets the sample rate, the block size and the mode that plugins may ask for.
+pub(super) fn set_format(format: Format) {
+    HOST.sample_rate_hz.store(format.sample_rate_hz.round() as i32, Ordering::Relaxed);
+    HOST.block_frames_max.store(format.block_frames_max.cast_signed(), Ordering::Relaxed);
+    HOST.is_real_time.store(format.is_real_time, Ordering::Relaxed);
 }
 
 /// Sets the position and tempo of the next block.
@@ -188,7 +194,10 @@ pub(super) extern "C" fn host_callback(
         }
         SAMPLE_RATE => HOST.sample_rate_hz.load(Ordering::Relaxed) as isize,
         BLOCK_SIZE => HOST.block_frames_max.load(Ordering::Relaxed) as isize,
-        PROCESS_LEVEL => PROCESS_LEVEL_OFFLINE,
+        PROCESS_LEVEL => match HOST.is_real_time.load(Ordering::Relaxed) {
+            true => PROCESS_LEVEL_REAL_TIME,
+            false => PROCESS_LEVEL_OFFLINE,
+        },
         VENDOR | PRODUCT if !data.is_null() => {
             let text = c"Songfoundry".to_bytes_with_nul();
             // SAFETY: VST 2.4 requires a buffer of 64 bytes from the caller, and the text is

@@ -44,7 +44,7 @@ impl Vst2Plugin {
         let unique_id = u32::from_str_radix(plugin_id, 16).map_err(|_| {
             format!("the id of a VST2 plugin must have 8 hexadecimal digits, not {plugin_id:?}")
         })?;
-        set_format(format.sample_rate_hz, format.block_frames_max);
+        set_format(format);
         let main = load_main(module)?;
         set_current_id(unique_id.cast_signed());
         let instance = Instance::create(main)?;

@@ -8,7 +8,7 @@ use songfoundry_bridge_protocol::host::{BUSES_MAX, Bus};
 use vst3::Steinberg::Vst::BusDirections_::{kInput, kOutput};
 use vst3::Steinberg::Vst::BusTypes_::{kAux, kMain};
 use vst3::Steinberg::Vst::MediaTypes_::{kAudio, kEvent};
-use vst3::Steinberg::Vst::ProcessModes_::kOffline;
+use vst3::Steinberg::Vst::ProcessModes_::{kOffline, kRealtime};
 use vst3::Steinberg::Vst::SymbolicSampleSizes_::kSample32;
 use vst3::Steinberg::Vst::{
     BusDirection, BusInfo, IAudioProcessor, IAudioProcessorTrait as _, IComponent, IComponentHandler,
@@ -233,7 +233,7 @@ impl Instance {
     /// Sets up and starts the processor, with all buses active.
     pub(super) fn activate(&self, format: Format) -> Result<(), FailureReason> {
         let mut setup = ProcessSetup {
-            processMode: kOffline as i32,
+            processMode: process_mode(format),
             symbolicSampleSize: kSample32 as i32,
             maxSamplesPerBlock: format.block_frames_max.cast_signed(),
             sampleRate: format.sample_rate_hz,
@@ -344,4 +344,9 @@ fn create_controller(
     // SAFETY: the controller is new, and the application outlives it.
     let is_initialized = unsafe { controller.initialize(context) } == kResultOk;
     is_initialized.then_some(controller)
+}
+
+/// Returns VST3's number of the mode in which a plugin processes.
+pub(super) fn process_mode(format: Format) -> i32 {
+    if format.is_real_time { kRealtime as i32 } else { kOffline as i32 }
 }

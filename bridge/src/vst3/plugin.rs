@@ -10,7 +10,6 @@ use songfoundry_bridge_protocol::host::{
 use songfoundry_bridge_protocol::{PluginFormat, ScannedPlugin};
 use vst3::Steinberg::Vst::BusDirections_::kInput;
 use vst3::Steinberg::Vst::MediaTypes_::kEvent;
-use vst3::Steinberg::Vst::ProcessModes_::kOffline;
 use vst3::Steinberg::Vst::RestartFlags_::{
     kIoChanged, kMidiCCAssignmentChanged, kNoteExpressionChanged, kParamValuesChanged, kReloadComponent,
 };
@@ -23,7 +22,7 @@ use vst3::Steinberg::{IPlugView, kResultOk};
 use vst3::{ComPtr, ComWrapper};
 
 use super::events::{EventList, as_list, note_event};
-use super::instance::Instance;
+use super::instance::{Instance, process_mode};
 use super::midi_mapping::MidiMapping;
 use super::parameter_changes::{ParameterChanges, as_changes};
 use super::parameters::{Programs, normalized_value, read_note_expressions, read_parameters, value_text};
@@ -157,7 +156,7 @@ impl Vst3Plugin {
             _ => (inputs.len() as i32, outputs.len() as i32),
         };
         let mut data = ProcessData {
-            processMode: kOffline as i32,
+            processMode: process_mode(self.format),
             symbolicSampleSize: kSample32 as i32,
             numSamples: frames as i32,
             numInputs: input_count,

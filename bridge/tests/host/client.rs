@@ -220,6 +220,7 @@ pub(crate) fn open_request(module: &Path, plugin_id: &str) -> Request {
         plugin_id: plugin_id.to_owned(),
         sample_rate_hz: SAMPLE_RATE_HZ,
         block_frames_max: 512,
+        is_real_time: false,
     })
 }
 

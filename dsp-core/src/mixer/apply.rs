@@ -67,6 +67,7 @@ impl Mixer {
         let new_players = self.new_players(session, slots, &plan)?;
         self.layout = layout;
         self.apply(session, slots, &routing, &plan, new_players);
+        self.update_loop();
         Ok(())
     }
 
@@ -128,6 +129,7 @@ impl Mixer {
         }
         let racks = self.racks[..self.track_count].iter_mut();
         racks.chain([&mut self.graph.master.rack]).for_each(|rack| rack.set_audio(slots.audio));
+        self.update_loop();
         Ok(())
     }
 

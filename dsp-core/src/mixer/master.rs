@@ -64,6 +64,12 @@ impl Master {
         self.limiter.reset();
     }
 
+    /// Moves automation and tempo to the start of a loop. All signals continue.
+    pub(crate) fn jump(&mut self, clock: u64) {
+        self.fader.jump();
+        self.rack.jump(clock);
+    }
+
     /// Stops automation. Automated settings ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         self.fader.stop(frame);

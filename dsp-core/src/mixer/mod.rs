@@ -8,12 +8,14 @@
 //! `track/` plays the source of a track, `channel/` processes the source's signal, `graph/` sums
 //! the signals, and `automation/` changes parameters over time. `transition.rs` finds the
 //! differences between an edited session and the current one, and `apply.rs` applies them.
+//! `looping.rs` repeats a region.
 
 mod apply;
 mod automation;
 mod channel;
 mod commands;
 mod graph;
+mod looping;
 mod master;
 mod memory;
 mod tempo;
@@ -26,10 +28,12 @@ mod tests;
 pub use channel::chain::MAX_EFFECTS;
 pub(crate) use channel::rack::EffectRack;
 pub use channel::{
-    EffectChain, EffectSlot, LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LiveSource, SlotSource, effect_seed,
+    DryFallback, EffectChain, EffectSlot, LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LivePass, LiveSource,
+    SlotSource, effect_seed,
 };
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;
+pub use looping::{LoopRegion, MIN_LOOP_FRAMES};
 pub use memory::{MemoryComponent, MemoryNeed};
 pub(crate) use track::TrackSource;
 pub use track::clips::{Underruns, WantedAudio};
@@ -195,6 +199,9 @@ pub struct Mixer {
     sum_latency_frames: usize,
     position_frames: u64,
     is_playing: bool,
+    loop_region: Option<LoopRegion>,
+    /// The loop of the last jump since playback started or was moved.
+    last_jump: Option<LoopRegion>,
     scratch: Box<TrackBlock>,
 }
 
@@ -218,6 +225,8 @@ impl Mixer {
             sum_latency_frames: 0,
             position_frames: 0,
             is_playing: false,
+            loop_region: None,
+            last_jump: None,
             scratch: Box::new(SILENT_BLOCK),
         };
         mixer.set_session(session, slots)?;
@@ -266,6 +275,7 @@ impl Mixer {
     /// audible.
     pub fn seek(&mut self, frame: u64) {
         self.position_frames = frame.min(LAST_FRAME);
+        self.last_jump = None;
         if !self.is_playing {
             return self.stop_automation();
         }
@@ -312,10 +322,14 @@ impl Mixer {
     }
 
     /// Renders the next frames. Both slices have the same length. If a track has external input,
-    /// that length is at most [`BLOCK_FRAMES`].
+    /// that length is at most [`BLOCK_FRAMES`] and at most [`Self::frames_to_jump`].
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.chunks_mut(BLOCK_FRAMES).zip(right.chunks_mut(BLOCK_FRAMES)) {
-            self.process_block(left, right);
+        let mut rendered_frames = 0;
+        while rendered_frames < left.len() {
+            let block_frames = BLOCK_FRAMES.min(self.frames_to_jump().unwrap_or(BLOCK_FRAMES));
+            let block = rendered_frames..left.len().min(rendered_frames + block_frames);
+            self.process_block(&mut left[block.clone()], &mut right[block.clone()]);
+            rendered_frames = block.end;
         }
     }
 
@@ -335,7 +349,7 @@ impl Mixer {
         }
         self.graph.finish(left, right);
         if self.is_playing {
-            self.position_frames += frames as u64;
+            self.advance(frames);
         }
     }
 }

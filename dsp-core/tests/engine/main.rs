@@ -7,6 +7,7 @@ mod full;
 mod inserts;
 mod lanes;
 mod latency;
+mod loops;
 mod notes;
 mod recorded_effects;
 mod routing;

@@ -62,7 +62,7 @@ pub(super) async fn read(
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// Deletes an audio file, unless a project or the autosave refers to it. Until
+/// Deletes an audio file, unless a project or an autosave refers to it. Until
 /// `SF_DELETED_KEPT_SECS` have passed, saving a project that refers to the file restores it.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),

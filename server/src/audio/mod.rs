@@ -7,7 +7,7 @@
 //! bytes. The quota counts the size of the stored audio of each file, decoded copies included, and
 //! the SoundFonts that the user uploaded.
 //!
-//! A file cannot be deleted (409) while a current project or the autosave of its owner refers to
+//! A file cannot be deleted (409) while a current project or an autosave of its owner refers to
 //! it. Older revisions of a project do not count. A deleted file is restored when a project that
 //! refers to it is saved ([`deleted`]).
 

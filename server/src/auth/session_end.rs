@@ -24,6 +24,7 @@ use super::api_key_owner::{KEY_PREFIX, find_owner, invalid_key_error};
 use super::store::users;
 use super::tokens::Claims;
 use super::user::{bearer_token, ended_token_error, find_account};
+use crate::clock;
 use crate::error::ApiError;
 use crate::state::AppState;
 
@@ -71,14 +72,34 @@ pub(crate) async fn end_when_access_ends(
     }
 }
 
-/// Returns once the caller of a request has lost access. Never returns for a caller without
+/// Returns once the caller of a stream has lost access, also because the token has expired: a stream
+/// has no end of its own. Never returns for a caller without
 /// credentials, whose access has no end.
 pub(crate) fn access_ended(headers: &HeaderMap, state: &AppState) -> impl Future<Output = ()> + Send + use<> {
     let credentials = Credentials::from_headers(headers, state);
     let state = state.clone();
     async move {
         match credentials {
-            Some(credentials) => Access { state, credentials, has_ended: Arc::default() }.end().await,
+            Some(credentials) => {
+                let expiry = match &credentials {
+                    Credentials::Token(claims) => {
+                        let secs = claims.exp.saturating_sub(clock::now_unix_secs());
+                        Some(Duration::from_secs(u64::try_from(secs).unwrap_or(0)))
+                    }
+                    Credentials::ApiKey(_) => None,
+                };
+                let expired = async move {
+                    match expiry {
+                        Some(expiry) => tokio::time::sleep(expiry).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                let access = Access { state, credentials, has_ended: Arc::default() };
+                tokio::select! {
+                    () = access.end() => {}
+                    () = expired => {}
+                }
+            }
             None => std::future::pending().await,
         }
     }

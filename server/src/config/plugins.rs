@@ -33,6 +33,13 @@ pub struct PluginsConfig {
     pub hosts_max: u32,
     /// Maximum number of plugins that this process hosts for one user at a time.
     pub hosts_per_user: u32,
+    /// Maximum number of plugins that process in real time in this process.
+    pub live_max: usize,
+    /// Maximum number of plugins that process in real time for one user in this process.
+    pub live_per_user: usize,
+    /// Longest time that a plugin may take for a block in real time, in milliseconds; 0 means three
+    /// quarters of the block, but at most 4.
+    pub live_block_max_ms: u64,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
     /// Longest time that a folder dialog stays open, in seconds.
@@ -67,6 +74,9 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         memory_max_bytes: source.integer("SF_PLUGIN_MEMORY_MAX_BYTES")?,
         hosts_max: count("SF_PLUGIN_HOSTS_MAX")?,
         hosts_per_user: count("SF_PLUGIN_HOSTS_PER_USER")?,
+        live_max: count("SF_LIVE_PLUGINS_MAX")? as usize,
+        live_per_user: count("SF_LIVE_PLUGINS_PER_USER")? as usize,
+        live_block_max_ms: source.integer("SF_LIVE_PLUGIN_BLOCK_MAX_MS")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),
         dialog_max_secs: source.integer("SF_DIALOG_MAX_SECS")?,
     })

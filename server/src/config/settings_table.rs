@@ -737,6 +737,30 @@ pub const SETTINGS: &[Setting] = &[
         ..DEFAULT_SETTING
     },
     Setting {
+        name: "SF_LIVE_PLUGINS_MAX",
+        default: "16",
+        unit: "plugins",
+        range: Range::Integer(0, 256),
+        description: "Maximum number of plugins that one process of the service runs in real time, each in a separate process. Further ones are refused.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
+        name: "SF_LIVE_PLUGINS_PER_USER",
+        default: "8",
+        unit: "plugins",
+        range: Range::Integer(0, 256),
+        description: "Maximum number of plugins that one process of the service runs in real time for one user. Further ones are refused.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
+        name: "SF_LIVE_PLUGIN_BLOCK_MAX_MS",
+        default: "0",
+        unit: "milliseconds",
+        range: Range::Integer(0, 10_000),
+        description: "Longest time that a block in real time waits for its plugins, before its input is passed on instead; 0 means three quarters of the block, but at most 4.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
         name: "SF_BRIDGE",
         default_note: "`songfoundry-bridge` beside this program",
         range: Range::Text("the path of a program"),

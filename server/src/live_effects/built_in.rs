@@ -2,32 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use dsp_core::effects::{EffectConfig, EffectKind, MusicalTime};
+use dsp_core::effects::{EffectConfig, EffectKind};
 use dsp_core::mixer::{EffectChain, EffectSlot, LiveEffect, effect_seed};
 use schemas::json::JsonText;
 use schemas::session::{expected_values, parameter_value};
 use schemas::validate::excerpt;
 use serde_json::Value;
 
-use super::message::Answer;
+use super::message::{Answer, shown};
+use super::song_time::SongTime;
 
 /// Maximum number of refused parameters of an effect that are told.
 const REFUSED_MAX: usize = 4;
-
-/// The time of the song at a frame.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct SongTime {
-    pub(super) sample_rate_hz: u32,
-    /// Tempo in quarter notes per minute.
-    pub(super) bpm: f64,
-}
-
-impl SongTime {
-    fn at(self, frame: u64) -> MusicalTime {
-        let secs = frame as f64 / f64::from(self.sample_rate_hz);
-        MusicalTime { bpm: self.bpm, beat: secs * self.bpm / 60.0 }
-    }
-}
 
 /// An effect of the engine.
 pub(super) struct BuiltIn {
@@ -72,8 +58,8 @@ impl BuiltIn {
     pub(super) fn set(&mut self, param: &str, value: &Value, is_new: bool) -> Result<(), Answer> {
         let Some(index) = self.kind.parameter_index(param) else {
             let known: Vec<_> = self.kind.parameters.iter().map(|parameter| parameter.id).collect();
-            let detail =
-                format!("`{}` has no parameter `{param}`; it has {}", self.kind.id, known.join(", "));
+            let (kind, param, known) = (self.kind.id, shown(param), known.join(", "));
+            let detail = format!("`{kind}` has no parameter `{param}`; it has {known}");
             return Err(Answer::error("unknown_parameter", detail));
         };
         let parameter = &self.kind.parameters[index];
@@ -94,17 +80,20 @@ impl BuiltIn {
     }
 }
 
+impl BuiltIn {
+    /// Processes a block in place.
+    pub(super) fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
+        self.chain.process(left, right, &[]);
+    }
+}
+
 impl LiveEffect for BuiltIn {
     fn latency_frames(&self) -> usize {
         self.chain.latency_frames()
     }
 
-    fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        self.chain.process(left, right, &[]);
-    }
-
     fn reset(&mut self, frame: u64) {
         self.chain.reset(frame);
-        self.chain.set_time(self.time.at(frame));
+        self.chain.set_time(self.time.musical(frame));
     }
 }

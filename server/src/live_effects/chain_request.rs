@@ -6,19 +6,26 @@ use dsp_core::effects::{EFFECTS, EffectKind};
 use dsp_core::mixer::MAX_EFFECTS;
 use serde::Deserialize;
 use serde_json::Value;
+use songfoundry_bridge_protocol::PluginFormat;
 
-use super::message::Answer;
+use super::message::{Answer, shown};
+use super::plugin_request::RequestedPlugin;
 
 /// Maximum memory of the effects of one chain, in bytes.
 const CHAIN_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A requested effect of the engine.
+/// A requested effect.
 #[derive(Debug)]
 pub(super) struct RequestedEffect {
     pub(super) id: String,
-    pub(super) kind: &'static EffectKind,
-    pub(super) params: BTreeMap<String, Value>,
-    pub(super) is_bypassed: bool,
+    pub(super) origin: RequestedOrigin,
+}
+
+/// A requested effect of the engine, or a plugin.
+#[derive(Debug)]
+pub(super) enum RequestedOrigin {
+    BuiltIn { kind: &'static EffectKind, params: BTreeMap<String, Value>, is_bypassed: bool },
+    Plugin(RequestedPlugin),
 }
 
 /// An effect as in a project. Without an id, its id is its index.
@@ -29,6 +36,8 @@ struct Description {
     effect_type: Option<String>,
     #[serde(default)]
     name: String,
+    plugin_id: Option<String>,
+    state: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, Value>,
     #[serde(default)]
@@ -58,14 +67,20 @@ pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<Re
     for (index, value) in values.into_iter().enumerate() {
         match read_effect(index, value) {
             Ok(effect) if effects.iter().any(|other| other.id == effect.id) => {
-                let detail = format!("effect {index} is left out: another one has the id `{}`", effect.id);
+                let detail =
+                    format!("effect {index} is left out: another one has the id `{}`", shown(&effect.id));
                 left_out.push(Answer::error("duplicate_effect", detail));
             }
             Ok(effect) => effects.push(effect),
             Err(answer) => left_out.push(answer),
         }
     }
-    let memory_bytes: u64 = effects.iter().map(|effect| (effect.kind.memory_bytes)(sample_rate_hz, 0)).sum();
+    let memory_bytes = |effect: &RequestedEffect| match &effect.origin {
+        RequestedOrigin::BuiltIn { kind, .. } => (kind.memory_bytes)(sample_rate_hz, 0),
+        // The number of plugins has a limit of its own.
+        RequestedOrigin::Plugin(_) => 0,
+    };
+    let memory_bytes: u64 = effects.iter().map(memory_bytes).sum();
     if memory_bytes > CHAIN_MAX_BYTES {
         let [mib, max_mib] = [memory_bytes, CHAIN_MAX_BYTES].map(|bytes| bytes / (1024 * 1024));
         let detail = format!("the chain needs {mib} MiB of memory; at most {max_mib} MiB are allowed");
@@ -75,19 +90,31 @@ pub(super) fn read_effects(values: Vec<Value>, sample_rate_hz: u32) -> Result<Re
 }
 
 fn read_effect(index: usize, value: Value) -> Result<RequestedEffect, Answer> {
-    let Description { id, effect_type, name, params, bypass } = serde_json::from_value(value)
-        .map_err(|error| Answer::error("invalid_effect", format!("effect {index} is left out: {error}")))?;
+    let Description { id, effect_type, name, plugin_id, state, params, bypass } =
+        serde_json::from_value(value).map_err(|error| {
+            Answer::error("invalid_effect", format!("effect {index} is left out: {error}"))
+        })?;
     let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| index.to_string());
     let effect_type = effect_type.unwrap_or_else(|| "builtin".to_owned());
-    if effect_type != "builtin" {
-        let detail = format!(
-            "effect {index} is left out: its type is `{effect_type}`; only `builtin` effects run in real time"
-        );
-        return Err(Answer::error("unsupported_effect", detail));
+    let format = match effect_type.as_str() {
+        "builtin" => None,
+        "vst2" => Some(PluginFormat::Vst2),
+        "vst3" => Some(PluginFormat::Vst3),
+        other => {
+            let other = shown(other);
+            let detail = format!(
+                "effect {index} is left out: its type is `{other}`; expected `builtin`, `vst2` or `vst3`"
+            );
+            return Err(Answer::error("unsupported_effect", detail));
+        }
+    };
+    if let Some(format) = format {
+        let plugin = RequestedPlugin::read(index, format, plugin_id, state, params, bypass)?;
+        return Ok(RequestedEffect { id, origin: RequestedOrigin::Plugin(plugin) });
     }
     let Some(kind) = EFFECTS.iter().find(|kind| kind.id == name) else {
-        let detail = format!("effect {index} is left out: there is no effect named `{name}`");
+        let detail = format!("effect {index} is left out: there is no effect named `{}`", shown(&name));
         return Err(Answer::error("unknown_effect", detail));
     };
-    Ok(RequestedEffect { id, kind, params, is_bypassed: bypass })
+    Ok(RequestedEffect { id, origin: RequestedOrigin::BuiltIn { kind, params, is_bypassed: bypass } })
 }

@@ -1,5 +1,7 @@
 //! The handshake of a WebSocket: checks its origin and its caller.
 
+use std::sync::Arc;
+
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocketUpgrade};
 use axum::extract::{Request, State};
@@ -61,7 +63,7 @@ pub(super) async fn connect(
             upgrade.on_upgrade(async move |socket| {
                 let runtime_state = state.clone();
                 state.live_effects.runtime.spawn(async move {
-                    connection::run(socket, &runtime_state, &user.id, access_ended).await;
+                    connection::run(socket, &runtime_state, Arc::new(user), access_ended).await;
                     drop(open_stream);
                 });
             })

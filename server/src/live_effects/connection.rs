@@ -2,15 +2,19 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::message::Answer;
 use super::pace::Pace;
-use super::stream::Stream;
+use super::plugin_thread::{PluginMessage, PluginSource};
+use super::stream::{ProcessedBlock, Stream};
+use crate::auth::CurrentUser;
 use crate::state::AppState;
 
 /// Close codes of RFC 6455, section 7.4.1, and of the IANA registry.
@@ -19,6 +23,7 @@ const CLOSE_TOO_LARGE: u16 = 1009;
 pub(super) const CLOSE_TRY_AGAIN: u16 = 1013;
 /// Close code for a caller who has lost access.
 const CLOSE_ACCESS_ENDED: u16 = 4401;
+const ACCESS_ENDED_REASON: &str = "you have logged out, your log-in has expired, or your account has changed";
 
 /// Time without a message after which the service sends a ping, and time without a message after
 /// which it ends the stream.
@@ -36,12 +41,15 @@ struct Ended;
 pub(super) async fn run(
     mut socket: WebSocket,
     state: &AppState,
-    owner_id: &str,
+    user: Arc<CurrentUser>,
     access_ended: impl Future<Output = ()>,
 ) {
     let mut access_ended = pin!(access_ended);
     let started_at = Instant::now();
-    let (mut stream, mut pace) = (Stream::new(&state.live_effects.memory, owner_id), Pace::default());
+    let (events_sender, mut events) = mpsc::unbounded_channel();
+    let plugins = plugin_source(state, &user, events_sender);
+    let mut stream = Stream::new(&state.live_effects.memory, &user.id, plugins);
+    let mut pace = Pace::default();
     let mut last_message_at = started_at;
     let metrics = state.metrics.open_live_stream();
     loop {
@@ -49,7 +57,15 @@ pub(super) async fn run(
             biased;
             () = state.stop.cancelled() => return close(socket, CLOSE_GOING_AWAY, "the service is stopping").await,
             () = &mut access_ended => {
-                return close(socket, CLOSE_ACCESS_ENDED, "you have logged out, or your account has changed").await;
+                return close(socket, CLOSE_ACCESS_ENDED, ACCESS_ENDED_REASON).await;
+            }
+            // Without plugins there are no events.
+            Some(event) = events.recv() => {
+                let answers = stream.handle(event);
+                if send_answers(&mut socket, &answers).await.is_err() {
+                    return;
+                }
+                continue;
             }
             received = timeout(PING_AFTER, socket.recv()) => received,
         };
@@ -76,13 +92,15 @@ pub(super) async fn run(
         let (sending, processing) = match message {
             Message::Binary(block) => {
                 let mut block = Vec::from(block);
-                let result = stream.process(&mut block);
-                let processing = processing_started_at.elapsed();
+                let result = stream.process(&mut block).await;
+                let waited = result.as_ref().map_or(Duration::ZERO, |processed| processed.waited);
+                let processing = processing_started_at.elapsed().saturating_sub(waited);
                 let sending = match result {
-                    Ok(latency) => send_block(&mut socket, block, latency).await,
+                    Ok(ProcessedBlock { answers, .. }) => send_block(&mut socket, block, &answers).await,
                     Err(answer) => send_answer(&mut socket, &answer).await,
                 };
-                metrics.count_block(stream.statistics.count(arrived_at.elapsed()));
+                let time = arrived_at.elapsed();
+                metrics.count_block(stream.statistics.count(time), time);
                 (sending, processing)
             }
             Message::Text(text) => {
@@ -103,12 +121,21 @@ pub(super) async fn run(
     }
 }
 
-async fn send_block(socket: &mut WebSocket, block: Vec<u8>, latency: Option<Answer>) -> Result<(), Ended> {
+async fn send_block(socket: &mut WebSocket, block: Vec<u8>, answers: &[Answer]) -> Result<(), Ended> {
     send(socket, Message::Binary(block.into())).await?;
-    match latency {
-        Some(answer) => send_answer(socket, &answer).await,
-        None => Ok(()),
+    match answers {
+        [] => Ok(()),
+        answers => send_answers(socket, answers).await,
     }
+}
+
+/// Returns what starts the plugins of a stream, where they run in real time.
+fn plugin_source(
+    state: &AppState,
+    user: &Arc<CurrentUser>,
+    events: mpsc::UnboundedSender<PluginMessage>,
+) -> Option<PluginSource> {
+    cfg!(target_os = "linux").then(|| PluginSource::new(state.clone(), Arc::clone(user), events))
 }
 
 /// Sends answers, which the client has to read within [`SEND_TIMEOUT`] altogether.

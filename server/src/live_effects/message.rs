@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::statistics::Statistics;
+use super::statistics::{PluginStatistics, Statistics};
 
 /// Sample rate of a chain that is sent as a list only.
 const DEFAULT_RATE_HZ: u32 = 48_000;
@@ -19,6 +19,7 @@ pub(super) enum Command {
     Bypass(Bypass),
     ReportLatency(ReportLatency),
     Flush(Flush),
+    State(StateOf),
     Stats,
 }
 
@@ -67,6 +68,12 @@ pub(super) struct Flush {
     pub(super) frame: u64,
 }
 
+/// `state`: asks for the state of a plugin.
+#[derive(Debug, PartialEq, Deserialize)]
+pub(super) struct StateOf {
+    pub(super) effect: EffectName,
+}
+
 /// The id of an effect, or its index for effects without an id.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -105,9 +112,22 @@ pub(super) enum Answer {
     Stats {
         #[serde(flatten)]
         statistics: Statistics,
+        /// Times that half and 99 of 100 blocks do not exceed from their arrival to their answer.
+        p50_ms: f64,
+        p99_ms: f64,
         /// The client's latency in frames as it was last reported.
         client_frames: Option<u32>,
+        plugins: Vec<PluginStatistics>,
     },
+    /// A plugin is open, or has been started again. It is audible after its latency.
+    PluginReady { effect: String, name: String, latency: usize },
+    /// A plugin did not answer in time. Its input passes with its latency until it does.
+    PluginLate { effect: String, detail: String },
+    /// A plugin cannot be used. If it is `restarting`, `plugin_ready` or another `plugin_failed`
+    /// follows.
+    PluginFailed { effect: String, code: &'static str, detail: String, restarting: bool },
+    /// The state of a plugin in base64, as in a project.
+    State { effect: String, state: String },
     /// A message was refused. The stream goes on.
     Error { code: &'static str, detail: String },
 }
@@ -146,23 +166,29 @@ impl Command {
             "REPORT_LATENCY" => serde_json::from_value(value).map(Self::ReportLatency).map_err(invalid),
             "bypass" => serde_json::from_value(value).map(Self::Bypass).map_err(invalid),
             "flush" => serde_json::from_value(value).map(Self::Flush).map_err(invalid),
+            "state" => serde_json::from_value(value).map(Self::State).map_err(invalid),
             "stats" => Ok(Self::Stats),
             _ => Err(Answer::error(
                 "unknown_command",
                 format!(
-                    "`cmd` is `{}`; expected `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush` or `stats`",
-                    shortened_name(&name)
+                    "`cmd` is `{}`; expected `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush`, `state` or `stats`",
+                    shown(&name)
                 ),
             )),
         }
     }
 }
 
-/// Maximum number of characters of an unknown command that an error repeats.
-const SHOWN_CHARS: usize = 50;
+/// Maximum number of characters of a name that an error repeats.
+const SHOWN_CHARS: usize = 64;
 
-fn shortened_name(name: &str) -> String {
-    name.chars().take(SHOWN_CHARS).collect()
+/// Returns the beginning of a name from the client, for an error.
+pub(super) fn shown(name: &str) -> String {
+    let mut shown: String = name.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < name.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// Describes the kind of a JSON value.

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use tokio::runtime::{Builder, Runtime};
 
+use super::priority;
+
 /// The threads, which start with the first stream.
 #[derive(Debug, Default)]
 pub(super) struct RealTimeRuntime(OnceLock<Option<Runtime>>);
@@ -16,6 +18,7 @@ impl RealTimeRuntime {
         let start = || {
             Builder::new_multi_thread()
                 .thread_name("real-time")
+                .on_thread_start(priority::raise_this_thread)
                 .enable_all()
                 .build()
                 .inspect_err(|error| tracing::warn!(%error, "cannot start threads for real-time effects"))

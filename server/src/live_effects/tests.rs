@@ -2,6 +2,7 @@
 
 use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
 use dsp_core::mixer::{EffectChain, EffectSlot, LIVE_BLOCK_FRAMES, effect_seed};
+use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::message::Answer;
@@ -10,7 +11,7 @@ use crate::fair_bytes::FairBytes;
 
 /// Starts a stream that is the only one.
 fn stream() -> Stream {
-    Stream::new(&FairBytes::new("tests", 1 << 20), "ada")
+    Stream::new(&FairBytes::new("tests", 1 << 20), "ada", None)
 }
 
 /// Sends a command. Returns the answers as JSON.
@@ -33,6 +34,12 @@ fn value(frame: usize, channel: usize) -> f32 {
     if frame % 9_000 < 6_000 { 0.7 * phase.sin() + 0.2 * (11.0 * phase).sin() } else { 0.0 }
 }
 
+/// Processes a binary message. Without plugins, a block waits for nothing. Returns the answers.
+fn process_bytes(stream: &mut Stream, bytes: &mut [u8]) -> Result<Vec<Answer>, Answer> {
+    let processed = stream.process(bytes).now_or_never().expect("no plugin");
+    processed.map(|processed| processed.answers)
+}
+
 /// Sends blocks of the test signal. Returns the frames of left and right, and all answers.
 fn process(stream: &mut Stream, blocks: std::ops::Range<usize>) -> ([Vec<f32>; 2], Vec<Answer>) {
     let (mut output, mut answers) = ([Vec::new(), Vec::new()], Vec::new());
@@ -40,7 +47,7 @@ fn process(stream: &mut Stream, blocks: std::ops::Range<usize>) -> ([Vec<f32>; 2
         let frames = block * LIVE_BLOCK_FRAMES..(block + 1) * LIVE_BLOCK_FRAMES;
         let mut bytes: Vec<u8> =
             frames.flat_map(|frame| [value(frame, 0), value(frame, 1)]).flat_map(f32::to_le_bytes).collect();
-        answers.extend(stream.process(&mut bytes).expect("a block of the right size"));
+        answers.extend(process_bytes(stream, &mut bytes).expect("a block of the right size"));
         for (index, sample) in bytes.as_chunks::<4>().0.iter().enumerate() {
             output[index % 2].push(f32::from_le_bytes(*sample));
         }
@@ -177,7 +184,7 @@ fn refused_messages_are_answered_in_words_and_change_nothing() {
     let large = refused(&mut stream, &json!(effects).to_string());
     assert_eq!(large, ("chain_too_large", "the chain has 65 effects; at most 64 are allowed".to_owned()));
     for size in [0, 4, BLOCK_BYTES - 4, BLOCK_BYTES + 4] {
-        let Err(Answer::Error { code, detail }) = stream.process(&mut vec![0; size]) else {
+        let Err(Answer::Error { code, detail }) = process_bytes(&mut stream, &mut vec![0; size]) else {
             panic!("{size}")
         };
         assert_eq!(
@@ -211,8 +218,8 @@ fn effects_that_cannot_be_used_are_left_out() {
         [
             "duplicate_effect",
             "unknown_effect",
-            "unsupported_effect",
             "invalid_effect",
+            "unsupported_effect",
             "unknown_parameter",
             "latency"
         ]
@@ -223,7 +230,7 @@ fn effects_that_cannot_be_used_are_left_out() {
 #[test]
 fn streams_share_the_memory_of_effects() {
     let memory = FairBytes::new("tests", 1 << 20);
-    let [mut first, mut second] = ["ada", "bob"].map(|owner| Stream::new(&memory, owner));
+    let [mut first, mut second] = ["ada", "bob"].map(|owner| Stream::new(&memory, owner, None));
     let delay = json!([{ "name": "delay" }]);
     assert_eq!(obey(&mut first, &delay)[0]["cmd"], "latency");
     assert_eq!(obey(&mut second, &delay)[0]["code"], "busy");
@@ -237,7 +244,7 @@ fn numbers_that_are_not_finite_become_silence() {
     obey(&mut stream, &json!([{ "name": "utility" }]));
     let mut block: Vec<u8> =
         [f32::NAN, f32::INFINITY].repeat(LIVE_BLOCK_FRAMES).into_iter().flat_map(f32::to_le_bytes).collect();
-    stream.process(&mut block).expect("a block");
+    process_bytes(&mut stream, &mut block).expect("a block");
     assert!(block.as_chunks::<4>().0.iter().all(|sample| f32::from_le_bytes(*sample).is_finite()));
     let (output, _) = process(&mut stream, 0..4);
     assert!(output[0][3 * LIVE_BLOCK_FRAMES] == value(3 * LIVE_BLOCK_FRAMES, 0));

@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 pub use numbers::Metrics;
+pub(crate) use numbers::OpenLivePlugin;
 use numbers::RequestLabels;
 
 use crate::state::AppState;

@@ -53,6 +53,17 @@ impl Socket {
         stream.set_nonblocking(true)?;
         Ok((Self { stream, received: VecDeque::new() }, helper_stream))
     }
+
+    /// Sends a byte with file descriptors. The helper has read all earlier bytes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn send_descriptors(&self, descriptors: [std::os::fd::BorrowedFd<'_>; 3]) -> io::Result<()> {
+        use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
+        let numbers = descriptors.map(|descriptor| std::os::fd::AsRawFd::as_raw_fd(&descriptor));
+        let rights = [ControlMessage::ScmRights(&numbers)];
+        let (parts, flags) = ([io::IoSlice::new(&[0])], MsgFlags::MSG_NOSIGNAL);
+        sendmsg::<UnixAddr>(std::os::fd::AsRawFd::as_raw_fd(&self.stream), &parts, &rights, flags, None)?;
+        Ok(())
+    }
 }
 
 /// A socket with a deadline. While a request does not fit into the buffer of the socket, answers

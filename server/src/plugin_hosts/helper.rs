@@ -1,6 +1,8 @@
 //! The helper process of a hosted plugin: starts it, exchanges frames with it, and ends it.
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
@@ -65,6 +67,23 @@ impl<'a> HostHelper<'a> {
             Some(answer) => Ok(answer),
             None => Err(HostError::of_exit(self.process.end_after_output())),
         }
+    }
+
+    /// Sends file descriptors after a request that announces them. If it fails, ends the helper.
+    #[cfg(target_os = "linux")]
+    pub(super) fn send_descriptors(&mut self, descriptors: [BorrowedFd<'_>; 3]) -> Result<(), HostError> {
+        let sent = self.socket.send_descriptors(descriptors);
+        sent.map_err(|error| self.end_after(FrameError::Socket(error), None))
+    }
+
+    /// Returns the reason if the helper has ended, or if an administrator has requested its end.
+    /// Ends all of its processes then.
+    pub(super) fn take_end(&mut self) -> Option<HostError> {
+        if self.process.is_to_end() {
+            self.process.end();
+            return Some(HostError::EndedByAdministrator);
+        }
+        self.process.has_ended().then(|| HostError::of_exit(self.process.end_after_output()))
     }
 
     /// Reads or writes a frame. If it fails, ends the helper.

@@ -10,6 +10,7 @@ use songfoundry_bridge_protocol::host::{
 
 use super::error::{HostError, printable};
 use super::helper::HostHelper;
+use super::live_link::LiveLink;
 use super::{PluginHosts, PluginRef};
 
 /// Maximum number of requests to process audio that wait for their answers. While the plugin
@@ -23,6 +24,8 @@ pub struct OpenOptions<'a> {
     pub sample_rate_hz: u32,
     /// Maximum number of frames that the plugin processes at once.
     pub block_frames_max: u32,
+    /// Whether the plugin processes in real time instead of offline.
+    pub is_real_time: bool,
     /// Whether nobody waits for the result any more.
     pub is_cancelled: &'a dyn Fn() -> bool,
 }
@@ -95,6 +98,7 @@ impl<'a> PluginHost<'a> {
             plugin_id: plugin.plugin_id.clone(),
             sample_rate_hz: options.sample_rate_hz.into(),
             block_frames_max: options.block_frames_max,
+            is_real_time: options.is_real_time,
         };
         match helper.request(&Request::Open(open), &[])?.header {
             Answer::Opened(opened) => {
@@ -165,6 +169,48 @@ impl<'a> PluginHost<'a> {
             return Err(HostError::InvalidAnswer { reason });
         }
         Ok(Audio { channels, processed })
+    }
+
+    /// Ends all notes and tails of the plugin. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn reset(&mut self) -> Result<(), HostError> {
+        match self.helper.request(&Request::Reset, &[])?.header {
+            Answer::Done => Ok(()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Lets the plugin process blocks in shared memory from now on. Must be called in the context
+    /// of the runtime that waits for the answers. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    #[cfg(target_os = "linux")]
+    pub fn share_blocks(&mut self) -> Result<LiveLink, HostError> {
+        let (link, descriptors) = LiveLink::new()?;
+        self.helper.send(&Request::ShareBlocks, &[])?;
+        self.helper.send_descriptors(descriptors.borrowed())?;
+        match self.helper.receive(&mut self.bytes)? {
+            Answer::Done => Ok(link),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Always fails: plugins process in real time only on Linux.
+    ///
+    /// # Errors
+    /// [`HostError::Io`].
+    #[cfg(not(target_os = "linux"))]
+    pub fn share_blocks(&mut self) -> Result<LiveLink, HostError> {
+        Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
+    }
+
+    /// Returns the reason if the process of the plugin has ended, or if an administrator has
+    /// requested its end.
+    pub fn take_end(&mut self) -> Option<HostError> {
+        self.helper.take_end()
     }
 
     /// Returns the state of the plugin. Blocks.

@@ -1,5 +1,5 @@
 //! Hosts plugins: each in a separate process (`songfoundry-bridge host`), which is started for one
-//! piece of work and ended with it. The slice `plugins` finds plugins; this one runs them.
+//! piece of work, or for an effect of a real-time chain, and ended with it. The slice `plugins` finds plugins; this one runs them.
 //!
 //! A plugin may crash, hang or send anything. Each is an ordinary [`HostError`]. All processes of
 //! the plugin, its socket and its folder are gone when the [`PluginHost`] is dropped.
@@ -14,6 +14,11 @@ mod helper;
 #[path = "no_helper.rs"]
 mod helper;
 mod host;
+#[cfg(target_os = "linux")]
+mod live_link;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_live_link.rs"]
+mod live_link;
 mod problems;
 
 use std::path::PathBuf;
@@ -21,6 +26,7 @@ use std::time::Duration;
 
 pub use error::HostError;
 pub use host::{Audio, OpenOptions, PluginHost};
+pub use live_link::LiveLink;
 pub(crate) use problems::HostProblems;
 use songfoundry_bridge_protocol::PluginFormat;
 use tokio::runtime::Handle;

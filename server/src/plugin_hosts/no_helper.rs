@@ -24,6 +24,11 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Is never called.
+    pub(super) fn take_end(&mut self) -> Option<HostError> {
+        match self.0 {}
+    }
+
+    /// Is never called.
     pub(super) fn send(&mut self, _: &Request, _: &[u8]) -> Result<(), HostError> {
         match self.0 {}
     }

@@ -31,7 +31,7 @@ fn a_plugin_is_opened_and_ended() {
 #[test]
 fn every_misbehaviour_is_an_error_in_words() {
     for (script, expected) in [
-        ("old", "it uses protocol version 4; this service uses 3"),
+        ("old", "it uses protocol version 5; this service uses 4"),
         ("refuse", "cannot be used: no licence"),
         ("abort", "crashed (SIGABRT)"),
         ("exit", "ended its own process (exit status: 3)"),

@@ -100,8 +100,12 @@ fn start<'h>(
     setup: &PluginSetup,
     is_cancelled: &'h dyn Fn() -> bool,
 ) -> Result<StartedPlugin<'h>, RenderError> {
-    let options =
-        OpenOptions { sample_rate_hz: SAMPLE_RATE_HZ, block_frames_max: BLOCK_FRAMES, is_cancelled };
+    let options = OpenOptions {
+        sample_rate_hz: SAMPLE_RATE_HZ,
+        block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
+        is_cancelled,
+    };
     let mut host = PluginHost::open(hosts, plugin, options)?;
     let mut changes = setup.load_start(&mut host)?;
     let events = setup.value_changes(host.opened(), &mut Vec::new())?;

@@ -73,8 +73,8 @@ pub(super) enum StoredDocument {
     Current(String),
     /// An older revision of a project.
     Revision(String, i64),
-    /// The user's temporary autosave.
-    Autosave,
+    /// The autosave of a song.
+    Autosave(String),
 }
 
 impl StoredDocument {
@@ -83,7 +83,7 @@ impl StoredDocument {
         match self {
             Self::Current(id) => format!("project `{id}`"),
             Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
-            Self::Autosave => "autosave".to_owned(),
+            Self::Autosave(id) => format!("autosave of the project `{id}`"),
         }
     }
 
@@ -92,7 +92,7 @@ impl StoredDocument {
         match self {
             Self::Current(id) => format!("/projects/{id}/raw"),
             Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
-            Self::Autosave => "/projects/temp/raw".to_owned(),
+            Self::Autosave(id) => format!("/projects/temp/raw?project_id={id}"),
         }
     }
 }
@@ -227,6 +227,7 @@ fn invalid_project_error(count: usize, errors: Vec<FieldError>) -> ApiError {
     }
 }
 
-fn text_field(document: &JsonText, field: &str) -> Option<String> {
+/// Returns the text of a field of the document; `None` if it is missing or no text.
+pub(super) fn text_field(document: &JsonText, field: &str) -> Option<String> {
     document.view().text(field).map(std::borrow::Cow::into_owned)
 }

@@ -1,5 +1,6 @@
-//! Projects: saves, revisions, the temporary autosave and the demo song.
+//! Projects: saves, revisions, autosaves and the demo song.
 
+mod autosaves;
 mod document;
 mod headers;
 mod raw;
@@ -9,7 +10,6 @@ mod revisions;
 mod saving;
 mod store;
 mod stored_text;
-mod temp;
 mod verbs;
 
 use std::collections::HashMap;
@@ -60,8 +60,9 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
         .routes(routes!(verbs::upgrade))
-        .routes(routes!(temp::read, temp::write, temp::delete))
-        .routes(routes!(temp::revision))
+        .routes(routes!(autosaves::verbs::read, autosaves::verbs::write, autosaves::verbs::delete))
+        .routes(routes!(autosaves::verbs::revision))
+        .routes(routes!(autosaves::verbs::list))
         .routes(routes!(raw::autosave))
         .routes(routes!(verbs::read, verbs::save, verbs::delete))
         .routes(routes!(verbs::raw))
@@ -234,6 +235,15 @@ pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<LockedTransact
 /// 400 `invalid_project` with the violations.
 pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
     document::upgrade_and_validate(document, None)
+}
+
+/// Reads the songs of the autosaves that an earlier version of the service stored. Several servers
+/// may do this at the same time.
+///
+/// # Errors
+/// A query fails.
+pub async fn identify_earlier_autosaves(state: &AppState) -> anyhow::Result<()> {
+    Ok(autosaves::identify_earlier(&state.db).await?)
 }
 
 /// Stores the demo song as the administrator's project `demo`. This happens only on the first

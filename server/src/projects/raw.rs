@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
+use super::autosaves::{AutosaveQuery, StoredAutosave, read_autosave};
 use super::document::StoredDocument;
 use super::headers::{not_modified, private_cache_control, revision_tag};
-use super::store::StoredTemp;
-use super::stored_text::{UnreadDocument, read_autosave};
+use super::stored_text::UnreadDocument;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, Problem};
-use crate::extract::Path;
+use crate::extract::{Path, Query};
 use crate::large_answer::Recipient;
 use crate::state::AppState;
 
@@ -30,18 +30,20 @@ pub(super) async fn revision(
     download(&state, &user, &headers, &format!("{id}-{revision}"), unread_document).await
 }
 
-/// Downloads the stored JSON of the autosave without changes, even if it can no longer be read.
-#[utoipa::path(get, path = "/projects/temp/raw", tag = "projects",
+/// Downloads the stored JSON of the autosave of a song, or of the one that was written last, without
+/// changes, even if it can no longer be read.
+#[utoipa::path(get, path = "/projects/temp/raw", tag = "projects", params(AutosaveQuery),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn autosave(
     State(state): State<AppState>,
     user: CurrentUser,
+    Query(query): Query<AutosaveQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let recipient = Recipient::new(&state, &user.id, &headers);
-    let respond = move |autosave: StoredTemp| recipient.answer_json(autosave.text);
-    let answer = read_autosave(&state, &user.id, respond).await?;
+    let respond = move |autosave: StoredAutosave| recipient.answer_json(autosave.text);
+    let answer = read_autosave(&state, &user.id, query.project_id, respond).await?;
     Ok((download_headers("autosave")?, answer).into_response())
 }
 

@@ -1,10 +1,11 @@
-//! Projects, their revisions and the temporary autosave in the database.
+//! Projects and their revisions in the database.
 //!
 //! Every statement selects by owner, so it never finds projects of other users. Every transaction
 //! begins with a write. Therefore no other transaction can write between its reads and its writes.
 
 use sqlx::Row as _;
 
+use super::autosaves;
 use super::document::Document;
 use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved};
 use crate::clock;
@@ -294,7 +295,7 @@ pub(super) async fn read_revisions(
         .collect()
 }
 
-/// Deletes a project with its revisions and returns its name. Returns `None` if it does not exist.
+/// Deletes a project with its revisions and its autosave, and returns its name. Returns `None` if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let deleted_row: Option<(String, i64)> = sqlx::query_as(
@@ -317,6 +318,7 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
     .bind(revision)
     .execute(&mut *transaction)
     .await?;
+    autosaves::delete_with_project(&mut transaction, owner_id, id).await?;
     transaction.commit().await?;
     Ok(Some(name))
 }
@@ -327,7 +329,7 @@ pub(super) async fn read_usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, s
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \
          FROM (SELECT owner_id, 1 AS projects, 0 AS bytes FROM projects \
          UNION ALL SELECT owner_id, 0, size_bytes FROM project_revisions \
-         UNION ALL SELECT owner_id, 0, octet_length(body) FROM temp_autosaves) u GROUP BY u.owner_id",
+         UNION ALL SELECT owner_id, 0, octet_length(body) FROM song_autosaves) u GROUP BY u.owner_id",
     )
     .fetch_all(db)
     .await?;
@@ -401,91 +403,6 @@ pub(super) async fn insert_first_project(
         insert_within(&mut transaction, owner_id, document).await?;
     }
     transaction.commit().await
-}
-
-/// The temporary autosave of a user.
-#[derive(Debug)]
-pub(super) struct StoredTemp {
-    pub(super) client_id: String,
-    pub(super) updated_at: String,
-    pub(super) text: String,
-}
-
-/// Replaces the autosave. Returns the time when it was written.
-pub(super) async fn put_temp(
-    db: &Db,
-    owner_id: &str,
-    client_id: &str,
-    text: &str,
-) -> Result<String, sqlx::Error> {
-    let updated_at = clock::now_text();
-    let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
-    sqlx::query(
-        "INSERT INTO temp_autosaves (owner_id, client_id, updated_at, body) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (owner_id) DO UPDATE SET client_id = excluded.client_id, \
-         updated_at = excluded.updated_at, body = excluded.body",
-    )
-    .bind(owner_id)
-    .bind(client_id)
-    .bind(&updated_at)
-    .bind(text)
-    .execute(&mut *transaction)
-    .await?;
-    transaction.commit().await?;
-    Ok(updated_at)
-}
-
-/// Returns the length of the autosave in bytes.
-pub(super) async fn find_temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, sqlx::Error> {
-    let size_bytes: Option<i64> = sqlx::query_scalar(
-        "SELECT CAST(octet_length(body) AS BIGINT) FROM temp_autosaves WHERE owner_id = $1",
-    )
-    .bind(owner_id)
-    .fetch_optional(db)
-    .await?;
-    Ok(size_bytes.map(to_usize))
-}
-
-/// Returns the autosave if it has at most `max_bytes` bytes.
-pub(super) async fn read_temp(
-    db: &Db,
-    owner_id: &str,
-    max_bytes: usize,
-) -> Result<Option<StoredTemp>, sqlx::Error> {
-    let db_row = sqlx::query(
-        "SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1 AND octet_length(body) <= $2",
-    )
-    .bind(owner_id)
-    .bind(i64::try_from(max_bytes).unwrap_or(i64::MAX))
-    .fetch_optional(db)
-    .await?;
-    db_row
-        .map(|db_row| {
-            Ok(StoredTemp {
-                client_id: db_row.try_get(0)?,
-                updated_at: db_row.try_get(1)?,
-                text: db_row.try_get(2)?,
-            })
-        })
-        .transpose()
-}
-
-/// Returns the window that wrote the autosave, and when: `(client_id, updated_at)`.
-pub(super) async fn find_temp_revision(
-    db: &Db,
-    owner_id: &str,
-) -> Result<Option<(String, String)>, sqlx::Error> {
-    let db_row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
-        .bind(owner_id)
-        .fetch_optional(db)
-        .await?;
-    db_row.map(|db_row| Ok((db_row.try_get(0)?, db_row.try_get(1)?))).transpose()
-}
-
-/// Removes the autosave, if there is one.
-pub(super) async fn delete_temp(db: &Db, owner_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM temp_autosaves WHERE owner_id = $1").bind(owner_id).execute(db).await?;
-    Ok(())
 }
 
 fn size_bytes_of(text: &str) -> i64 {

@@ -7,7 +7,7 @@
 use tokio::runtime::Handle;
 
 use super::document::StoredDocument;
-use super::store::{self, StoredTemp};
+use super::store;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
@@ -80,30 +80,8 @@ impl UnreadDocument {
     }
 }
 
-/// Reads the autosave and runs `work` on it, on a thread that may block.
-///
-/// # Errors
-/// Those of `work`; 404 `no_autosave` if there is none; 503 `busy` if too many requests wait for
-/// documents, or if a longer autosave replaced this one in the meantime.
-pub(super) async fn read_autosave<T: Send + 'static>(
-    state: &AppState,
-    owner_id: &str,
-    work: impl FnOnce(StoredTemp) -> ApiResult<T> + Send + 'static,
-) -> ApiResult<T> {
-    let size_bytes = store::find_temp_size(&state.db, owner_id).await?.ok_or_else(|| ApiError::NotFound {
-        code: "no_autosave",
-        detail: "This account has no autosave.".to_owned(),
-    })?;
-    let (runtime, db, owner) = (Handle::current(), state.db.clone(), owner_id.to_owned());
-    let reading = move || {
-        let autosave = runtime.block_on(store::read_temp(&db, &owner, size_bytes))?;
-        work(autosave.ok_or_else(|| changed_document_error(&StoredDocument::Autosave.describe()))?)
-    };
-    with_unread_document(owner_id, size_bytes, reading).await
-}
-
 /// Returns the error 503: the document was replaced or deleted while the request waited.
-fn changed_document_error(document: &str) -> ApiError {
+pub(super) fn changed_document_error(document: &str) -> ApiError {
     ApiError::Busy {
         detail: format!("The {document} was replaced or deleted while this request waited; try again."),
         retry_after_secs: 1,

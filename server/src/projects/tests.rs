@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::REVISIONS_KEPT;
 use crate::test_app::{Answer, TestApp};
 
+mod autosaves;
 mod raw;
 
 const LIST: &str = "/api/v1/projects";
@@ -378,49 +379,6 @@ async fn documents_of_older_versions_are_upgraded() {
 }
 
 #[tokio::test]
-async fn each_user_has_one_autosave() {
-    let app = TestApp::start().await;
-    let temp = "/api/v1/projects/temp";
-    let revision = app.local(Method::GET, &format!("{temp}/revision")).send().await.expect(200);
-    assert_eq!(revision, json!({ "updated_at": null, "client_id": null }));
-    app.local(Method::GET, temp).send().await.problem(404, "no_autosave");
-
-    let body = json!({ "client_id": "window-1", "project": project("song", "Draft") });
-    let first = app.local(Method::PUT, temp).json(&body).send().await.expect(200);
-    assert_eq!(first["client_id"], "window-1");
-    let revision = app.local(Method::GET, &format!("{temp}/revision")).send().await.expect(200);
-    assert_eq!(revision, first);
-    let autosave = app.local(Method::GET, temp).send().await.expect(200);
-    assert_eq!(
-        (&autosave["project"]["name"], &autosave["updated_at"]),
-        (&json!("Draft"), &first["updated_at"])
-    );
-
-    // An invalid draft is stored too, because an invalid draft is better than none.
-    let body = json!({ "client_id": "window-2", "project": { "tracks": "not yet" } });
-    let second = app.local(Method::PUT, temp).json(&body).send().await.expect(200);
-    assert!(second["updated_at"].as_str() > first["updated_at"].as_str());
-    assert_eq!(app.local(Method::GET, temp).send().await.expect(200)["project"]["tracks"], "not yet");
-
-    for body in
-        [json!({ "client_id": "", "project": {} }), json!({ "client_id": "x".repeat(200), "project": {} })]
-    {
-        app.local(Method::PUT, temp).json(&body).send().await.problem(400, "bad_client_id");
-    }
-    app.local(Method::PUT, temp)
-        .json(&json!({ "client_id": "w" }))
-        .send()
-        .await
-        .problem(400, "unexpected_json");
-    let body = json!({ "client_id": "w", "project": [] });
-    app.local(Method::PUT, temp).json(&body).send().await.problem(400, "invalid_project");
-
-    app.local(Method::DELETE, temp).send().await.expect(204);
-    app.local(Method::GET, temp).send().await.problem(404, "no_autosave");
-    app.local(Method::DELETE, temp).send().await.expect(204);
-}
-
-#[tokio::test]
 async fn users_cannot_access_projects_of_other_users() {
     let app = TestApp::start().await;
     create(&app, &project("song", "The administrator's")).await.expect(201);
@@ -477,6 +435,7 @@ async fn every_route_needs_a_user() {
         (Method::PUT, "/api/v1/projects/temp"),
         (Method::DELETE, "/api/v1/projects/temp"),
         (Method::GET, "/api/v1/projects/temp/revision"),
+        (Method::GET, "/api/v1/projects/temp/songs"),
     ] {
         app.remote(method, path).send().await.problem(401, "token_missing");
     }

@@ -19,7 +19,7 @@ fn block(value: f32) -> Message {
 }
 
 /// Opens the WebSocket with more headers. An error has the status and the body of the answer.
-fn open(
+pub(crate) fn open(
     service: &Service,
     query: &str,
     headers: &[(&'static str, &str)],
@@ -42,7 +42,7 @@ fn open(
 }
 
 /// Returns the next text or binary message.
-fn next(socket: &mut WebSocket<TcpStream>) -> Message {
+pub(crate) fn next(socket: &mut WebSocket<TcpStream>) -> Message {
     loop {
         match socket.read().expect("a message within a minute") {
             Message::Ping(_) | Message::Pong(_) => {}
@@ -64,7 +64,7 @@ fn closed(socket: &mut WebSocket<TcpStream>) -> (u16, String) {
     }
 }
 
-fn send(socket: &mut WebSocket<TcpStream>, message: Message) {
+pub(crate) fn send(socket: &mut WebSocket<TcpStream>, message: Message) {
     socket.send(message).expect("sends");
 }
 

@@ -12,7 +12,7 @@ use crate::support::{Answer, Service};
 
 /// Returns the folder with the helper, and the folder with the modules of `tests/plugins`. Both are
 /// built once.
-fn built() -> &'static (PathBuf, PathBuf) {
+pub(crate) fn built() -> &'static (PathBuf, PathBuf) {
     static BUILT: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
     BUILT.get_or_init(|| {
         let packages = ["--package", "songfoundry-bridge", "--package", "songfoundry-test-plugins"];
@@ -37,6 +37,11 @@ pub(crate) struct PluginService {
 impl PluginService {
     /// Starts a service whose plugin folder contains `module` under the name `name`.
     pub(crate) fn start(module: &str, name: &str, settings: &[(&str, &str)]) -> Self {
+        Self::start_with(settings, |service| service.install(module, name))
+    }
+
+    /// Starts a service whose plugin folder `fill` fills.
+    pub(crate) fn start_with(settings: &[(&str, &str)], fill: impl FnOnce(&Self)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (plugins, temporary) = (folder.path().join("plugins"), folder.path().join("temporary"));
         for folder in [&plugins, &temporary] {
@@ -49,7 +54,7 @@ impl PluginService {
         all_settings.extend(settings);
         let service = Service::start(&folder.path().join("storage"), &all_settings);
         let plugin_service = Self { service, folder };
-        plugin_service.install(module, name);
+        fill(&plugin_service);
         let body = json!({ "path": plugins });
         plugin_service.service.expect(200, "POST", "/api/v1/plugins/dirs", &[], &body);
         plugin_service

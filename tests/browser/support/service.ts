@@ -18,6 +18,8 @@ export type RunningService = Service & {
   /** Lines that the service printed before its address. */
   greeting: string[];
   stop: () => Promise<void>;
+  /** Ends the service at once, like a crash. Its storage stays if `SF_STORAGE_DIR` is set. */
+  kill: () => Promise<void>;
 };
 
 async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting: string[] }> {
@@ -56,23 +58,26 @@ export async function startService(settings: Record<string, string>, wrapperComm
   });
   const { address, greeting } = await addressOf(child);
   child.stdout?.resume();
-  const stop = async (): Promise<void> => {
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const end = (signal: 'SIGTERM' | 'SIGKILL') => async (): Promise<void> => {
+    child.kill(signal);
     await ended;
-    rmSync(storage, { recursive: true });
+    rmSync(storage, { recursive: true, force: true });
   };
-  return { url: address.origin, port: Number(address.port), greeting, stop };
+  return { url: address.origin, port: Number(address.port), greeting, stop: end('SIGTERM'), kill: end('SIGKILL') };
 }
 
 /**
  * A test with a service, which all tests of a worker with the same settings share. Each test starts
- * without the autosave of an earlier one, which the page would open instead of the demo song.
+ * without the autosaves of an earlier one, which the page would open instead of the demo song.
  */
-export const test = base.extend<{ withoutAutosave: void }, { service: Service; settings: Record<string, string> }>({
-  withoutAutosave: [
+export const test = base.extend<{ withoutAutosaves: void }, { service: Service; settings: Record<string, string> }>({
+  withoutAutosaves: [
     async ({ service, request }, use) => {
-      await request.delete(`${service.url}/api/v1/projects/temp`);
+      const autosaves = await request.get(`${service.url}/api/v1/projects/temp/songs`);
+      // A service that needs a log-in has no autosaves that the page could open without one.
+      const { items = [] } = (await autosaves.json()) as { items?: { project_id: string }[] };
+      for (const { project_id: id } of items) await request.delete(`${service.url}/api/v1/projects/temp?project_id=${id}`);
       await use();
     },
     { auto: true },

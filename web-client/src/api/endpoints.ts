@@ -42,9 +42,16 @@ export const saveProject = ({ call }: Api, project: Project, revision: number) =
 export const deleteProject = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/projects/{id}', { params: { path: { id } } }));
 
-export const readTemp = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp'));
-export const readTempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
-export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
+/** Returns the autosave of a song. */
+export const readTemp = ({ call }: Api, projectId: string) =>
+  bodyOf(call.GET('/api/v1/projects/temp', { params: { query: { project_id: projectId } } }));
+export const readTempRevision = ({ call }: Api, projectId: string) =>
+  bodyOf(call.GET('/api/v1/projects/temp/revision', { params: { query: { project_id: projectId } } }));
+/** Returns the autosaves of all songs, newest first. */
+export const listTemps = async ({ call }: Api) => (await bodyOf(call.GET('/api/v1/projects/temp/songs'))).items;
+/** Deletes the autosave of a song, unless another window than `clientId` wrote it. */
+export const deleteTemp = ({ call }: Api, projectId: string, clientId: string) =>
+  bodyOf(call.DELETE('/api/v1/projects/temp', { params: { query: { project_id: projectId, client_id: clientId } } }));
 /** The body of an autosave request. */
 export type TempSave = { client_id: string; project: Project };
 /** Writes the autosave. `text` is the JSON text of `save`, which callers make to check its size. */

@@ -30,6 +30,9 @@ export type Throttled = Schemas['Page_Throttled']['items'][number];
 export type AuditAction = NonNullable<NonNullable<operations['get_admin_audit']['parameters']['query']>['action']>;
 export type AuditEntry = Schemas['Page_Entry']['items'][number];
 
+/** An autosave in the list of autosaves. */
+export type AutosaveEntry = Schemas['Autosave'];
+
 export type Capabilities = Schemas['Capabilities'];
 export type InstrumentSound = Schemas['InstrumentSound'];
 export type BitDepth = Schemas['BitDepth'];

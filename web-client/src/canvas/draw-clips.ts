@@ -26,9 +26,18 @@ export type ClipsScene = {
   /** Returns the reason why a file cannot be played; undefined for a file that can be played. */
   problemOf: (fileId: string) => string | undefined;
   scrollTopPx: number;
-  selectedItemId: string | null;
+  selectedItemIds: ReadonlySet<string>;
   selectedTrackId: string | null;
 };
+
+/**
+ * Returns the items of a track in the order in which they are drawn. Where clips overlap, the one
+ * that starts later lies on top; both play.
+ */
+export function inDrawingOrder(items: readonly Item[]): readonly Item[] {
+  const isSorted = items.every((item, index) => index === 0 || (items[index - 1]?.start_tick ?? 0) <= item.start_tick);
+  return isSorted ? items : [...items].sort((a, b) => a.start_tick - b.start_tick);
+}
 
 /** Returns the left edge and the width of an item in the view, in pixels. */
 export function itemSpan(view: TimeView, time: SongTime, item: Item): { left: number; width: number } {
@@ -69,13 +78,13 @@ export function drawClips(
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
     const isDimmed = audible.get(track.id) === false || track.frozen !== undefined;
     const color = track.frozen ? palette().frozen : track.color;
-    for (const item of track.items) {
+    for (const item of inDrawingOrder(track.items)) {
       // Sections are drawn in the ruler, by `drawRuler`.
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
       context.globalAlpha = isDimmed ? 0.45 : 1;
-      drawClip(context, item, item.name ?? track.name, color, itemId(item) === scene.selectedItemId, {
+      drawClip(context, item, item.name ?? track.name, color, scene.selectedItemIds.has(itemId(item)), {
         left,
         width,
         top: top + CLIP_INSET_PX,
@@ -152,6 +161,9 @@ function drawClip(
   const width = Math.max(2, right - left);
   context.beginPath();
   context.roundRect(left, box.top + 0.5, width, box.height - 1, 4);
+  // The ground covers the clips below, of which only the parts beside this clip stay visible.
+  context.fillStyle = palette().ground;
+  context.fill();
   context.fillStyle = withAlpha(color, isSelected ? 0.42 : 0.24);
   context.fill();
   if (isSelected) {

@@ -1,7 +1,11 @@
 import { gridLines } from '../project/grid';
+import { loopOf } from '../project/loop';
 import type { Project } from '../project/model';
-import { FONT_NUMBERS, FONT_SMALL, palette } from './palette';
+import { FONT_NUMBERS, FONT_SMALL, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
+
+/** Height of the band at the top of the ruler, in which the loop is drawn and dragged. */
+export const LOOP_BAND_PX = 13;
 
 /** Minimum distance between bar numbers, in pixels. */
 const MIN_NUMBER_PX = 54;
@@ -28,6 +32,7 @@ export function drawRuler(
   widthPx: number,
   heightPx: number,
 ): void {
+  drawLoop(context, view, project);
   const names = namesOf(project);
   const numberY = names.length > 0 ? heightPx - 5 : heightPx / 2 + 4;
   context.font = FONT_NUMBERS;
@@ -59,4 +64,24 @@ export function drawRuler(
     context.fillText(entry.name, x + 6, 11);
     context.restore();
   });
+}
+
+/** Draws the loop as a bar with a brace at each end; grey if the loop is switched off. */
+function drawLoop(context: CanvasRenderingContext2D, view: TimeView, project: Project): void {
+  const loop = loopOf(project);
+  if (!loop) return;
+  const [start, end] = [Math.round(view.x(loop.startTick)), Math.round(view.x(loop.endTick))];
+  const color = loop.active ? palette().accent : palette().muted;
+  context.fillStyle = withAlpha(color, loop.active ? 0.34 : 0.2);
+  context.fillRect(start, 0, end - start, LOOP_BAND_PX);
+  context.fillStyle = color;
+  for (const [x, direction] of [
+    [start, 1],
+    [end, -1],
+  ] as const) {
+    const left = direction === 1 ? x : x - 2;
+    context.fillRect(left, 0, 2, LOOP_BAND_PX);
+    context.fillRect(direction === 1 ? x : x - 5, 0, 5, 2);
+    context.fillRect(direction === 1 ? x : x - 5, LOOP_BAND_PX - 2, 5, 2);
+  }
 }

@@ -14,7 +14,20 @@ const MAX_OCTAVE = 8;
  */
 export type LiveTarget = { trackId: string; isPlugin: boolean } | { sound: SoundFontEngine };
 
+/**
+ * What the user plays live on a track, with the time of the key or MIDI event, as `performance.now()`
+ * counts it. `velocity` is 0 to 1, and a bend is -8192 to 8191.
+ */
+export type LiveEvent = { trackId: string; atMs: number } & (
+  | { kind: 'press'; key: number; velocity: number }
+  | { kind: 'release'; key: number }
+  | { kind: 'controller'; controller: number; value: number }
+  | { kind: 'bend'; value: number }
+);
+
 export class LiveKeys {
+  /** Called with each event on a track of the song. */
+  onEvent: ((event: LiveEvent) => void) | null = null;
   /** Numbers of the MIDI keys that are pressed. */
   down = $state.raw<ReadonlySet<number>>(new Set());
   /** Velocity, 0..1, of keys on the screen and the computer keyboard. */
@@ -46,9 +59,9 @@ export class LiveKeys {
 
   /**
    * Starts a note on the target as soon as the target's sound is loaded, unless the key is released
-   * before that. Ignores keys outside 0..127. `velocity` is 0..1.
+   * before that. Ignores keys outside 0..127. `velocity` is 0..1. `atMs` is the time of the event.
    */
-  press(key: number, velocity = this.velocity): void {
+  press(key: number, velocity = this.velocity, atMs = performance.now()): void {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
     if ('sound' in target) {
@@ -56,6 +69,8 @@ export class LiveKeys {
       return;
     }
     if (target.isPlugin) this.#onPluginKey();
+    this.#endNote(key, atMs);
+    this.onEvent?.({ kind: 'press', trackId: target.trackId, key, velocity, atMs });
     void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
   }
 
@@ -64,10 +79,36 @@ export class LiveKeys {
     await this.#holdKey(key, velocity, AUDITION_TRACK_ID, this.#player.audition(sound));
   }
 
-  release(key: number): void {
+  /** Sets a controller of the target track live; `controller` and `value` are 0 to 127. */
+  control(controller: number, value: number, atMs = performance.now()): void {
+    const trackId = this.#targetTrackId();
+    if (trackId === null) return;
+    this.#player.setController(trackId, controller, value);
+    this.onEvent?.({ kind: 'controller', trackId, controller, value, atMs });
+  }
+
+  /** Bends the pitch of the target track live, from -8192 to 8191. */
+  bend(value: number, atMs = performance.now()): void {
+    const trackId = this.#targetTrackId();
+    if (trackId === null) return;
+    this.#player.setPitchBend(trackId, value);
+    this.onEvent?.({ kind: 'bend', trackId, value, atMs });
+  }
+
+  #targetTrackId(): string | null {
+    const target = this.#target();
+    return target && 'trackId' in target ? target.trackId : null;
+  }
+
+  release(key: number, atMs = performance.now()): void {
+    this.#endNote(key, atMs);
+  }
+
+  #endNote(key: number, atMs: number): void {
     const note = this.#heldNotes.get(key);
     if (!note) return;
     const { trackId } = note;
+    if (trackId !== AUDITION_TRACK_ID) this.onEvent?.({ kind: 'release', trackId, key, atMs });
     this.#player.noteOff(trackId, key);
     this.#heldNotes.delete(key);
     this.down = new Set(this.#heldNotes.keys());

@@ -13,9 +13,11 @@ import { AUDITION_TRACK_ID, projectForEngine, withBanks } from '../project/engin
 import { withoutFrozenParts } from '../project/freezing';
 import { liveChanges } from '../project/live-changes';
 import { MASTER_ID, type Project, type SoundFontEngine } from '../project/model';
+import { loopOf } from '../project/loop';
 import { tickAtSecs } from '../project/tempo';
 import { wakeFrames } from '../canvas/frames';
 import { applyLiveChange } from './apply-changes';
+import { audibleSecs } from './audio-clock';
 import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
@@ -46,6 +48,16 @@ export type EngineMeasurements = {
   underruns: number;
   /** Output latency in milliseconds; null before the first measurement. */
   latencyMs: number | null;
+};
+
+/** The user's settings of the metronome. */
+export type MetronomeSettings = {
+  /** Whether clicks accompany playback. */
+  on: boolean;
+  /** Level of the clicks in decibels. */
+  gainDb: number;
+  /** Bars of clicks before a recording starts. */
+  countInBars: number;
 };
 
 /** The functions of the page that the player calls. */
@@ -82,6 +94,8 @@ export class Player {
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
+  /** Whether playback goes on after the end of the song, as during a recording. */
+  playsPastEnd = false;
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
   /** Loudness and peaks of the master; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
@@ -95,6 +109,11 @@ export class Player {
   readonly #mix = new MixSender();
   /** The tick at which playback starts next. */
   #startTick = 0;
+  /** The tick at which playback started last. */
+  #lastStartTick = 0;
+  #metronome: MetronomeSettings = { on: false, gainDb: -6, countInBars: 0 };
+  /** The tempo and time signatures that the engine's metronome has; null for a new engine. */
+  #sentBeats: Pick<Project, 'tempo_map' | 'time_signatures'> | null = null;
   /** The target that the engine should play. Each change of the song replaces the target. */
   #target: Target = { project: null, audition: null, version: 0 };
   /** The last target that the engine received; null for a new engine. Compared by identity. */
@@ -141,7 +160,10 @@ export class Player {
   /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
     this.#target = { ...this.#target, project: withoutFrozenParts(project) };
-    if (this.engine) this.#mix.send(this.engine, project);
+    if (this.engine) {
+      this.#mix.send(this.engine, project);
+      this.#applyLoop(this.engine, project);
+    }
     return this.#update();
   }
 
@@ -166,8 +188,11 @@ export class Player {
     if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
   }
 
-  /** Plays from the playhead as soon as the sounds of the song are loaded. */
-  async play(): Promise<void> {
+  /**
+   * Plays from the playhead as soon as the sounds of the song are loaded, after the count-in if
+   * `countsIn` is true.
+   */
+  async play(countsIn = false): Promise<void> {
     if (this.#transport.kind !== 'stopped') return;
     this.resume();
     const waitingState: TransportState = { kind: 'waiting' };
@@ -181,7 +206,8 @@ export class Player {
     const { engine } = this;
     if (engine) {
       this.seekTick(this.#startTick);
-      await engine.play();
+      this.#lastStartTick = this.#startTick;
+      await engine.play(countsIn ? this.#metronome.countInBars : 0);
     }
     // While the browser resumes audio output, the user may press Stop or the engine may fail.
     if (this.#transport === waitingState) this.#transport = this.#playingOn(engine);
@@ -193,6 +219,7 @@ export class Player {
     if (transport.kind === 'playing') {
       this.#startTick = Math.round(this.positionTick());
       transport.engine.stop();
+      this.#playhead.moveTo(transport.engine.tickToFrame(this.#startTick));
     }
     this.#transport = { kind: 'stopped' };
     wakeFrames();
@@ -205,14 +232,38 @@ export class Player {
     if (engine && this.#appliedTarget) this.#seekEngine(engine);
   }
 
+  /** Moves to the tick at which playback started last. */
+  returnToStart(): void {
+    this.seekTick(this.#lastStartTick);
+  }
+
+  /** Sets the metronome and the count-in. */
+  setMetronome(settings: MetronomeSettings): void {
+    this.#metronome = settings;
+    this.engine?.setMetronome(settings.on, settings.gainDb);
+  }
+
   /** Returns the tick, not rounded, that is audible now. */
   positionTick(): number {
+    return this.tickAt(performance.now());
+  }
+
+  /** Returns the tick, not rounded, that was audible at `atMs`, a time of an event shortly before. */
+  tickAt(atMs: number): number {
     const transport = this.#transport;
     const { project } = this.#target;
     if (transport.kind !== 'playing' || !project) return this.#startTick;
-    const { engine } = transport;
-    const frame = this.#playhead.frameAt(performance.now(), latencySecs(engine));
-    return tickAtSecs(project.tempo_map, frame / engine.context.sampleRate);
+    const { context } = transport.engine;
+    const frame = this.#playhead.frameAt(audibleSecs(context, atMs, performance.now()));
+    return tickAtSecs(project.tempo_map, frame / context.sampleRate);
+  }
+
+  /** Returns the seconds until playback begins after a count-in; 0 if there is none. */
+  countInSecs(): number {
+    const transport = this.#transport;
+    if (transport.kind !== 'playing') return 0;
+    const nowMs = performance.now();
+    return this.#playhead.countInSecs(audibleSecs(transport.engine.context, nowMs, nowMs));
   }
 
   /** Resolves when a track's SoundFont is loaded or has failed to load. */
@@ -228,6 +279,14 @@ export class Player {
 
   noteOff(trackId: string, key: number): void {
     this.engine?.noteOff(trackId, key);
+  }
+
+  setController(trackId: string, controller: number, value: number): void {
+    this.engine?.setController(trackId, controller, value);
+  }
+
+  setPitchBend(trackId: string, value: number): void {
+    this.engine?.setPitchBend(trackId, value);
   }
 
   allNotesOff(): void {
@@ -328,6 +387,7 @@ export class Player {
     this.#mix.receivedSession(project, this.#trackIds);
     this.#mix.send(engine, this.#target.project ?? project);
     this.#useServerSound(engine, project);
+    this.#applyLoop(engine, project);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
   }
 
@@ -340,11 +400,26 @@ export class Player {
     this.serverSound.update(engine, projectForEngine(project, this.#host.defaultSoundfontId(), null), this.#lengthFrames);
   }
 
+  /** Sends the loop and the beats of the song to the engine, if they have changed. */
+  #applyLoop(engine: EngineClient, project: Project): void {
+    const { tempo_map, time_signatures } = project;
+    if (this.#sentBeats?.tempo_map !== tempo_map || this.#sentBeats.time_signatures !== time_signatures) {
+      this.#sentBeats = { tempo_map, time_signatures };
+      engine.setBeats(tempo_map, time_signatures);
+    }
+    const loop = loopOf(project);
+    const region = loop?.active ? { startFrame: engine.tickToFrame(loop.startTick), endFrame: engine.tickToFrame(loop.endTick) } : null;
+    const current = this.#playhead.loop;
+    if (region?.startFrame === current?.startFrame && region?.endFrame === current?.endFrame) return;
+    this.#playhead.loop = region;
+    engine.setLoop(region);
+  }
+
   #seekEngine(engine: EngineClient): void {
     const frame = engine.tickToFrame(this.#startTick);
     engine.seek(frame);
     this.#songEnd.reset(frame);
-    this.#playhead.report(frame, this.#transport.kind === 'playing', engine.context.sampleRate, performance.now());
+    this.#playhead.moveTo(frame);
   }
 
   /**
@@ -362,6 +437,7 @@ export class Player {
       engine.onStatus((status) => this.#receiveStatus(engine, status));
       engine.onFailure((detail) => this.#engineStopped(engine, detail));
       this.#state = { kind: 'ready', engine };
+      engine.setMetronome(this.#metronome.on, this.#metronome.gainDb);
       this.gainReductions.subscribe(engine);
       return engine;
     } catch (error) {
@@ -383,6 +459,8 @@ export class Player {
     this.serverSound.stop(state.kind === 'off' ? null : this.engine);
     this.#state = state;
     this.#appliedTarget = null;
+    this.#sentBeats = null;
+    this.#playhead.loop = null;
     if (this.#transport.kind === 'playing') this.#transport = { kind: 'stopped' };
   }
 
@@ -390,11 +468,13 @@ export class Player {
     if (engine !== this.engine) return;
     const nowMs = performance.now();
     const { sampleRate } = engine.context;
-    this.#playhead.report(status.frame, status.playing, sampleRate, nowMs);
+    this.#playhead.report(status, sampleRate);
     this.meters.update([...this.#trackIds, MASTER_ID], status.peaks, nowMs);
     if (status.playing || this.meters.isMoving) wakeFrames();
-    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0;
-    if (isPlaying && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {
+    const isPlaying = this.#transport.kind === 'playing' && this.#lengthFrames > 0 && !this.playsPastEnd;
+    const { loop } = this.#playhead;
+    const isInLoop = loop !== null && status.frame < loop.endFrame;
+    if (isPlaying && !isInLoop && this.#songEnd.isReached(status, this.#lengthFrames, sampleRate)) {
       this.stop();
       this.seekTick(0);
     }

@@ -25,7 +25,7 @@ export class WebMidi {
       const listen = (): void => {
         this.inputs = [...access.inputs.values()].map((input) => {
           input.onmidimessage = (event) => {
-            if (event.data) this.receive(event.data);
+            if (event.data) this.receive(event.data, event.timeStamp);
           };
           return input.name ?? 'MIDI input';
         });
@@ -39,14 +39,17 @@ export class WebMidi {
   }
 
   /**
-   * Plays a MIDI message: note on (0x9n), note off (0x8n), all sound off (controller 120) or all
-   * notes off (controller 123). Ignores other messages.
+   * Plays a MIDI message that arrived at `atMs`: note on (0x9n), note off (0x8n), pitch bend (0xEn) or
+   * controller (0xBn). All sound off (controller 120) and all notes off (123) release all keys. Ignores
+   * other messages.
    */
-  receive(message: Uint8Array): void {
+  receive(message: Uint8Array, atMs = performance.now()): void {
     const [status = 0, data1 = 0, data2 = 0] = message;
     const kind = status & 0xf0;
-    if (kind === 0x90 && data2 > 0) this.#keys.press(data1, data2 / 127);
-    else if (kind === 0x80 || kind === 0x90) this.#keys.release(data1);
+    if (kind === 0x90 && data2 > 0) this.#keys.press(data1, data2 / 127, atMs);
+    else if (kind === 0x80 || kind === 0x90) this.#keys.release(data1, atMs);
     else if (kind === 0xb0 && (data1 === 120 || data1 === 123)) this.#keys.releaseAll();
+    else if (kind === 0xb0 && data1 < 120) this.#keys.control(data1, data2, atMs);
+    else if (kind === 0xe0) this.#keys.bend(data1 + 128 * data2 - 8192, atMs);
   }
 }

@@ -15,9 +15,9 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 /**
- * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space presses a button and Delete resets a control
- * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
- * deletes the selection.
+ * Whether the focused element handles the key. Elements list their keys in `data-keys`. Space
+ * presses a button and Delete resets a control only if the focus came from the Tab key (`usesTab`).
+ * Otherwise Space plays the song, and Delete deletes the selection.
  */
 function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
@@ -58,14 +58,14 @@ export function listenToKeys(workspace: Workspace): () => void {
     event.preventDefault();
     const key = liveKeys.lowestKey + semitone;
     playingKeys.set(event.code, key);
-    liveKeys.press(key);
+    liveKeys.press(key, liveKeys.velocity, event.timeStamp);
   };
 
   const release = (event: KeyboardEvent): void => {
     const key = playingKeys.get(event.code);
     if (key === undefined) return;
     playingKeys.delete(event.code);
-    liveKeys.release(key);
+    liveKeys.release(key, event.timeStamp);
   };
 
   const releaseAll = (): void => {

@@ -15,6 +15,20 @@ const TRACK_COLORS = [
   '#b2ac4f',
 ] as const;
 
+/** The colours from which a user chooses, with their names. */
+export const COLOR_CHOICES: readonly { value: string; label: string }[] = [
+  'Orange',
+  'Gold',
+  'Green',
+  'Teal',
+  'Blue',
+  'Violet',
+  'Pink',
+  'Cyan',
+  'Red',
+  'Olive',
+].map((label, index) => ({ value: trackColor(index), label }));
+
 /** Returns the colour of the track at `index` as #rrggbb. The colours repeat after ten tracks. */
 export function trackColor(index: number): string {
   return TRACK_COLORS[index % TRACK_COLORS.length] ?? TRACK_COLORS[0];

@@ -112,17 +112,3 @@ export function resizeItem(project: Project, id: string, lengthTicks: number): P
 export function copyOfItem(item: Item): Item {
   return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
 }
-
-/**
- * Inserts a copy of an item after its end, which is at `endTick`, and returns the id of the copy.
- * Returns null if there is no such item.
- */
-export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
-  const itemInTrack = findItem(project, id);
-  if (!itemInTrack) return null;
-  const copy: Item = { ...copyOfItem(itemInTrack.item), start_tick: Math.max(itemInTrack.item.start_tick + 1, endTick) };
-  return {
-    project: updateTrack(project, itemInTrack.track.id, (track) => ({ ...track, items: [...track.items, copy] })),
-    itemId: itemId(copy),
-  };
-}

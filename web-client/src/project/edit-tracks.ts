@@ -38,18 +38,17 @@ export function removeTrack(project: Project, id: string): Project {
   return withoutReferences({ ...project, tracks: project.tracks.filter((track) => track.id !== id) }, id);
 }
 
+/** Returns a copy of a track and its items with new ids. */
+export function copyOfTrack(track: Track): Track {
+  return { ...track, ...copyOfChain(track), id: newId('track'), items: track.items.map(copyOfItem) };
+}
+
 /** Inserts a copy of a track, with its items, below the track; returns the id of the copy. */
 export function duplicateTrack(project: Project, id: string): { project: Project; trackId: string } | null {
   const index = project.tracks.findIndex((track) => track.id === id);
   const track = project.tracks[index];
   if (!track) return null;
-  const copy: Track = {
-    ...track,
-    ...copyOfChain(track),
-    id: newId('track'),
-    name: `${track.name} copy`,
-    items: track.items.map(copyOfItem),
-  };
+  const copy: Track = { ...copyOfTrack(track), name: `${track.name} copy` };
   const tracks = project.tracks.toSpliced(index + 1, 0, copy);
   return { project: { ...project, tracks }, trackId: copy.id };
 }

@@ -58,3 +58,11 @@ export function redo<T>(history: History<T>): History<T> {
     gesture: null,
   };
 }
+
+/** Undoes or redoes steps until `stepCount` steps can be undone. */
+export function goToStep<T>(history: History<T>, stepCount: number): History<T> {
+  let current = history;
+  while (current.past.length > stepCount && current.past.length > 0) current = undo(current);
+  while (current.past.length < stepCount && current.future.length > 0) current = redo(current);
+  return current;
+}

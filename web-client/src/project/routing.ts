@@ -130,6 +130,13 @@ export function withoutReferences(project: Project, id: string): Project {
   return { ...project, tracks, master };
 }
 
+/** Returns the ids of the tracks to which a track refers: its output, sends and side-chains. */
+export function referencesOf(track: Track): string[] {
+  const sources = (track.effects ?? []).map(sideChainOf);
+  const ids = [track.output ?? null, ...(track.sends ?? []).map((send) => send.to), ...sources];
+  return [...new Set(ids.filter((id) => id !== null))];
+}
+
 function withoutReference(track: Track, id: string): Track {
   const { output, ...remaining } = track;
   return {

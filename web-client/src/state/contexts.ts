@@ -11,9 +11,11 @@ import type { WebMidi } from '../engine/web-midi.svelte';
 import type { Account } from './account/account';
 import type { AudioClipCommands } from './editing/audio-clip-commands';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
+import type { ClipCommands } from './editing/clip-commands';
 import type { EffectCommands } from './editing/effect-commands';
 import type { Selection } from './editing/selection.svelte';
 import type { Freezing } from './editing/freezing.svelte';
+import type { LoopCommands } from './editing/loop-commands';
 import type { NoteCommands } from './editing/note-commands.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
@@ -36,6 +38,8 @@ import type { NotePreview } from './playback/note-preview';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
+import type { NoteRecorder } from './recording/note-recorder.svelte';
+import type { Autosaves } from './songs/autosaves.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
 import type { ExportHistory } from './songs/export-history.svelte';
@@ -53,11 +57,13 @@ export type Editing = {
   selection: Selection;
   timeline: Timeline;
   trackCommands: TrackCommands;
+  clipCommands: ClipCommands;
   selectionCommands: SelectionCommands;
   noteCommands: NoteCommands;
   stepInput: StepInput;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
+  loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
   freezing: Freezing;
@@ -70,6 +76,7 @@ export type Playback = {
   liveKeys: LiveKeys;
   notePreview: NotePreview;
   midi: WebMidi;
+  recorder: NoteRecorder;
   pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
   instrumentRenderer: InstrumentRenderer;
@@ -78,6 +85,7 @@ export type Playback = {
 /** Saving, opening, exporting and importing songs, and presets of exports. */
 export type Songs = {
   saving: Saving;
+  autosaves: Autosaves;
   songList: SongList;
   songSwitch: SongSwitch;
   midiFiles: MidiFiles;

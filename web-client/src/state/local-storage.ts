@@ -22,6 +22,25 @@ export function writeStored(storageKey: string, value: unknown): void {
   }
 }
 
+/** Returns the value that this tab stored and `isValid` accepts, or null. */
+export function readTabStored<T>(storageKey: string, isValid: (value: unknown) => value is T): T | null {
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(`songfoundry.${storageKey}`) ?? 'null');
+    return isValid(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a value until the tab is closed. */
+export function writeTabStored(storageKey: string, value: unknown): void {
+  try {
+    sessionStorage.setItem(`songfoundry.${storageKey}`, JSON.stringify(value));
+  } catch {
+    // The browser refuses storage, so the value is lost when the page is loaded again.
+  }
+}
+
 export function isStringOrNull(value: unknown): value is string | null {
   return value === null || typeof value === 'string';
 }

@@ -3,14 +3,17 @@ import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { describeFrozenPartsChange } from '../project/freezing';
-import { isPluginEngine } from '../project/model';
+import { isPluginEngine, type Track } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AutomationCommands } from './editing/automation-commands.svelte';
+import { ClipCommands } from './editing/clip-commands';
+import { Clipboard } from './editing/clipboard';
 import { EffectCommands } from './editing/effect-commands';
 import { Freezing } from './editing/freezing.svelte';
+import { LoopCommands } from './editing/loop-commands';
 import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
 import { SelectionCommands } from './editing/selection-commands';
@@ -33,12 +36,17 @@ import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { NoteRecorder } from './recording/note-recorder.svelte';
+import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
 import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
+import { IndexedDbCopies } from './songs/local-copies';
 import { MidiFiles } from './songs/midi-files.svelte';
+import { markOpen } from './songs/open-windows';
 import { ProjectFiles } from './songs/project-files.svelte';
+import { Restoring } from './songs/restoring';
 import { Saving } from './songs/saving.svelte';
 import { SongList } from './songs/song-list.svelte';
 import { SongSwitch } from './songs/song-switch.svelte';
@@ -83,7 +91,9 @@ export function createWorkspace(): Workspace {
   };
 
   const pluginKeysHint = new PluginKeysHint();
-  const liveKeys = new LiveKeys(player, () => liveTarget(song, soundFonts), () => pluginKeysHint.show());
+  const recorder = new NoteRecorder(song, player, preferences, notices);
+  const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
+  liveKeys.onEvent = (event) => recorder.receive(event);
   const notePreview = new NotePreview(liveKeys);
 
   const freezing = new Freezing(api, song, audioFiles, notices);
@@ -91,37 +101,48 @@ export function createWorkspace(): Workspace {
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
   const noteCommands = new NoteCommands(song, notePreview, preferences);
+  const trackCommands = new TrackCommands(song, soundFonts, instruments, notices);
+  const clipCommands = new ClipCommands(song, timeline, player, trackCommands, new Clipboard(), preferences, notices);
   const editing: Editing = {
     song,
     selection: song.selection,
     timeline,
-    trackCommands: new TrackCommands(song, soundFonts, instruments, notices),
-    selectionCommands: new SelectionCommands(song, timeline, effectCommands, automation, preferences),
+    trackCommands,
+    clipCommands,
+    selectionCommands: new SelectionCommands(song, clipCommands, effectCommands, automation, preferences),
     noteCommands,
     stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
-    audioClipCommands: new AudioClipCommands(song, timeline, player, audioFiles, notices),
+    loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
+    audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     freezing,
   };
 
   const playback: Playback = {
     player,
-    transport: new Transport(player, timeline),
+    transport: new Transport(player, timeline, preferences, recorder),
     liveKeys,
     notePreview,
     midi: new WebMidi(liveKeys),
+    recorder,
     pluginKeysHint,
     automatedValues: new AutomatedValues(song, player),
     instrumentRenderer,
   };
 
-  const saving = new Saving(api, song, notices);
+  const userId = (): string | null => session.user?.id ?? null;
+  const copies = new IndexedDbCopies();
+  const autosaves = new Autosaves(api, song, notices, copies, userId);
+  markOpen(autosaves.windowId);
   const songList = new SongList(api, notices);
-  const songSwitch = new SongSwitch(song, player, saving, songList, notices);
+  const saving = new Saving(api, song, autosaves, notices, () => void songList.changed());
+  const restoring = new Restoring(api, song, { saving, autosaves, copies }, userId, notices);
+  const songSwitch = new SongSwitch(song, player, { saving, autosaves, restoring }, songList, notices);
   const songs: Songs = {
     saving,
+    autosaves,
     songList,
     songSwitch,
     midiFiles: new MidiFiles(session, song, songSwitch, soundFonts, notices),
@@ -147,12 +168,11 @@ export async function openWorkspace({ library, songs }: Workspace): Promise<void
 }
 
 /**
- * Returns the target of live keys: the selected instrument track, or else the default sound, as for
- * a frozen track, whose instrument the engine does not have. Returns null if the service has no
+ * Returns the target of live keys: an instrument track, or else the default sound, as for a frozen
+ * track, whose instrument the engine does not have. Returns null if the service has no
  * sound.
  */
-function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
-  const { track } = selection;
+function liveTarget(track: Track | null, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (track?.synth_engine && !track.frozen) return { trackId: track.id, isPlugin: isPluginEngine(track.synth_engine) };
   const sound = soundFonts.defaultSound;
   return sound && { sound };

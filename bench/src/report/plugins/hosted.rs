@@ -39,7 +39,11 @@ pub(super) fn find(args: &Args, module: &Path) -> anyhow::Result<PluginRef> {
 
 /// Opens a plugin in a new process.
 pub(super) fn open<'a>(hosts: &'a PluginHosts, plugin: &PluginRef) -> anyhow::Result<PluginHost<'a>> {
-    let options =
-        OpenOptions { sample_rate_hz: RATE_HZ, block_frames_max: BLOCK_FRAMES, is_cancelled: &|| false };
+    let options = OpenOptions {
+        sample_rate_hz: RATE_HZ,
+        block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
+        is_cancelled: &|| false,
+    };
     PluginHost::open(hosts, plugin, options).with_context(|| plugin.module.display().to_string())
 }

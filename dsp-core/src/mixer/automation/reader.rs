@@ -87,7 +87,8 @@ impl AutomationReader {
         }
     }
 
-    fn leave_curve(&mut self) {
+    /// Stops following the curve. The next [`Self::step`] ramps to the curve.
+    pub(crate) fn leave_curve(&mut self) {
         (self.state, self.next_control_point) = (ReaderState::Off, 0);
     }
 

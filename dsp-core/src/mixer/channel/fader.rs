@@ -80,6 +80,12 @@ impl Fader {
         self.set_targets(|reader| reader.stop(frame));
     }
 
+    /// Follows the automation from another frame of the clock on, to which automated settings ramp.
+    pub(crate) fn jump(&mut self) {
+        let readers = self.volume_db_reader.iter_mut().chain(&mut self.pan_reader);
+        readers.for_each(AutomationReader::leave_curve);
+    }
+
     /// Resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.set_targets(|reader| reader.reset(clock));

@@ -9,16 +9,13 @@ use crate::dsp::smoothed_value::SmoothedValue;
 /// Crossfade time when an effect is added, removed or bypassed, in seconds.
 const FADE_SECS: f64 = 0.01;
 
-/// Maximum number of frames of one call of [`LiveChain::process`].
+/// Maximum number of frames of one block of a [`LiveChain`].
 pub const LIVE_BLOCK_FRAMES: usize = 256;
 
 /// An effect of a [`LiveChain`]: one of the engine, or a plugin.
 pub trait LiveEffect {
-    /// Returns the delay of the output in frames.
+    /// Returns the delay of the output in frames. It may change with each block.
     fn latency_frames(&self) -> usize;
-
-    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place.
-    fn process(&mut self, left: &mut [f32], right: &mut [f32]);
 
     /// Clears all audio state and moves to `frame` of the session.
     fn reset(&mut self, frame: u64);
@@ -99,15 +96,34 @@ impl<E: LiveEffect> Slot<E> {
         self.wet.finish();
     }
 
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], fade_frames: u32) {
-        if self.warm_up_frames == 0 && self.presence.is_steady_at(1.0) {
-            return self.process_effect([left, right]);
+    /// Keeps the input of a block, as far as it is audible beside the output of the effect.
+    fn keep_input(&mut self, pass: &mut LivePass, [left, right]: [&[f32]; 2], fade_frames: u32) {
+        let latency_frames = self.effect.latency_frames();
+        for ((delay, dry), values) in self.dry.iter_mut().zip(&mut pass.dry).zip([left, right]) {
+            delay.set_frames(latency_frames, fade_frames);
+            if !(self.wet.is_steady_at(1.0) && delay.is_idle()) {
+                dry[..values.len()].copy_from_slice(values);
+                delay.process(&mut dry[..values.len()]);
+            }
         }
-        let (mut input_left, mut input_right) = ([0.0; LIVE_BLOCK_FRAMES], [0.0; LIVE_BLOCK_FRAMES]);
-        let inputs = [&mut input_left[..left.len()], &mut input_right[..left.len()]];
-        inputs[0].copy_from_slice(left);
-        inputs[1].copy_from_slice(right);
-        self.process_effect([&mut *left, &mut *right]);
+        if !(self.warm_up_frames == 0 && self.presence.is_steady_at(1.0)) {
+            for (input, values) in pass.input.iter_mut().zip([left, right]) {
+                input[..values.len()].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// Crossfades the output of the effect with the input of [`Self::keep_input`]. A bypassed
+    /// effect continues to process, so its output has no gap when the bypass ends.
+    fn finish(&mut self, pass: &LivePass, [left, right]: [&mut [f32]; 2], fade_frames: u32) {
+        if !self.wet.is_steady_at(1.0) {
+            for frame in 0..left.len() {
+                crossfade(self.wet.next() as f32, frame, [left, right], &pass.dry);
+            }
+        }
+        if self.warm_up_frames == 0 && self.presence.is_steady_at(1.0) {
+            return;
+        }
         for frame in 0..left.len() {
             if self.warm_up_frames > 0 {
                 self.warm_up_frames -= 1;
@@ -115,36 +131,24 @@ impl<E: LiveEffect> Slot<E> {
                     self.presence.set_target(1.0, fade_frames);
                 }
             }
-            crossfade(self.presence.next() as f32, frame, [left, right], &inputs);
-        }
-    }
-
-    /// Processes with the effect, or with the delayed input while it is bypassed.
-    fn process_effect(&mut self, [left, right]: [&mut [f32]; 2]) {
-        let is_wet = self.wet.is_steady_at(1.0);
-        if is_wet && self.dry[0].frames() == 0 {
-            return self.effect.process(left, right);
-        }
-        let (mut dry_left, mut dry_right) = ([0.0; LIVE_BLOCK_FRAMES], [0.0; LIVE_BLOCK_FRAMES]);
-        let mut dry = [&mut dry_left[..left.len()], &mut dry_right[..left.len()]];
-        dry[0].copy_from_slice(left);
-        dry[1].copy_from_slice(right);
-        for (delay, values) in self.dry.iter_mut().zip(&mut dry) {
-            delay.process(values);
-        }
-        // A bypassed effect continues to process, so its output has no gap when the bypass ends.
-        self.effect.process(left, right);
-        if !is_wet {
-            for frame in 0..left.len() {
-                crossfade(self.wet.next() as f32, frame, [left, right], &dry);
-            }
+            crossfade(self.presence.next() as f32, frame, [left, right], &pass.input);
         }
     }
 }
 
+/// A block on its way through a chain.
+pub struct LivePass {
+    /// Number of effects that have got the block.
+    started: usize,
+    /// Input of the current effect.
+    input: [[f32; LIVE_BLOCK_FRAMES]; 2],
+    /// Input of the current effect with its latency.
+    dry: [[f32; LIVE_BLOCK_FRAMES]; 2],
+}
+
 /// Mixes `gain` of a frame with `1 - gain` of the same frame of `others`. At either end, the result
 /// is exactly one of both.
-fn crossfade(gain: f32, frame: usize, values: [&mut [f32]; 2], others: &[&mut [f32]; 2]) {
+fn crossfade(gain: f32, frame: usize, values: [&mut [f32]; 2], others: &[[f32; LIVE_BLOCK_FRAMES]; 2]) {
     for (values, others) in values.into_iter().zip(others) {
         values[frame] = values[frame] * gain + others[frame] * (1.0 - gain);
     }
@@ -157,8 +161,8 @@ impl<E: LiveEffect> LiveChain<E> {
         Self { slots: Vec::new(), order: Vec::new(), fade_frames, frame: 0 }
     }
 
-    /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty;
-    /// kept ids that do not exist are ignored. Effects that are still fading out are removed at
+    /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty.
+    /// A kept id without an effect is the index of an effect that [`Self::add`] adds later. Effects that are still fading out are removed at
     /// once, so that the chain never has more than the old and the new effects.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
         self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
@@ -190,6 +194,37 @@ impl<E: LiveEffect> LiveChain<E> {
         for (id, effect) in new_effects {
             self.insert(id, effect);
         }
+    }
+
+    /// Adds the effect of an id of the last [`Self::change`] that had none. An effect that has left
+    /// the chain meanwhile is returned.
+    pub fn add(&mut self, id: &str, effect: E) -> Option<E> {
+        let is_expected = self.order.iter().any(|known| known == id);
+        if !is_expected || self.slots.iter().any(|slot| slot.id == id) {
+            return Some(effect);
+        }
+        self.insert(id.into(), effect);
+        None
+    }
+
+    /// Lets the next [`Self::change`] remove the effect with this id even if the id is kept, so
+    /// that [`Self::add`] may add another one.
+    pub fn release(&mut self, id: &str) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == id) {
+            slot.id.clear();
+        }
+    }
+
+    /// Returns the effects that process, also those that are fading out.
+    pub fn effects_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.slots.iter_mut().map(|slot| &mut slot.effect)
+    }
+
+    /// Returns the effects of the chain with their ids, without those that are fading out.
+    pub fn into_effects(self) -> Vec<(String, E)> {
+        let Self { slots, order, .. } = self;
+        let kept = slots.into_iter().filter(|slot| order.contains(&slot.id));
+        kept.map(|slot| (slot.id, slot.effect)).collect()
     }
 
     /// Inserts an effect, which is not audible yet, after the effects that precede it in the order.
@@ -269,15 +304,33 @@ impl<E: LiveEffect> LiveChain<E> {
         self.slots.iter_mut().for_each(|slot| slot.reset(frame));
     }
 
-    /// Processes at most [`LIVE_BLOCK_FRAMES`] frames of left and right in place. Returns the
-    /// effects that were removed since the last call.
-    pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> Vec<E> {
-        let removed = self.settle();
-        for slot in &mut self.slots {
-            slot.process([&mut *left, &mut *right], self.fade_frames);
+    /// Starts a block. Also returns the effects that were removed since the last block, because
+    /// their memory must not be freed while a block is due.
+    pub fn start_block(&mut self) -> (LivePass, Vec<E>) {
+        let silence = [[0.0; LIVE_BLOCK_FRAMES]; 2];
+        (LivePass { started: 0, input: silence, dry: silence }, self.settle())
+    }
+
+    /// Returns the next effect of a block, which must then process `left` and `right` in place: at
+    /// most [`LIVE_BLOCK_FRAMES`] frames, the same ones in each call. Returns `None` when `left`
+    /// and `right` are the output of the chain.
+    pub fn next_effect(
+        &mut self,
+        pass: &mut LivePass,
+        left: &mut [f32],
+        right: &mut [f32],
+    ) -> Option<&mut E> {
+        let index = pass.started;
+        if let Some(finished) = index.checked_sub(1).and_then(|last| self.slots.get_mut(last)) {
+            finished.finish(pass, [&mut *left, &mut *right], self.fade_frames);
         }
-        self.frame = self.frame.wrapping_add(left.len() as u64);
-        removed
+        let Some(slot) = self.slots.get_mut(index) else {
+            self.frame = self.frame.wrapping_add(left.len() as u64);
+            return None;
+        };
+        pass.started += 1;
+        slot.keep_input(pass, [left, right], self.fade_frames);
+        Some(&mut slot.effect)
     }
 }
 
@@ -299,15 +352,17 @@ mod tests {
             self.delays[0].frames()
         }
 
+        fn reset(&mut self, _frame: u64) {
+            self.delays.iter_mut().for_each(DelayLine::clear);
+        }
+    }
+
+    impl Gain {
         fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
             for (delay, values) in self.delays.iter_mut().zip([left, right]) {
                 delay.process(values);
                 values.iter_mut().for_each(|value| *value *= self.gain);
             }
-        }
-
-        fn reset(&mut self, _frame: u64) {
-            self.delays.iter_mut().for_each(DelayLine::clear);
         }
     }
 
@@ -328,7 +383,10 @@ mod tests {
         let mut output = Vec::new();
         for _ in 0..blocks {
             let (mut left, mut right) = (vec![1.0; LIVE_BLOCK_FRAMES], vec![1.0; LIVE_BLOCK_FRAMES]);
-            chain.process(&mut left, &mut right);
+            let (mut pass, _) = chain.start_block();
+            while let Some(effect) = chain.next_effect(&mut pass, &mut left, &mut right) {
+                effect.process(&mut left, &mut right);
+            }
             assert_eq!(left, right);
             output.extend(left);
         }
@@ -389,6 +447,31 @@ mod tests {
         let output = constant(&mut chain, 4);
         assert_smooth(&output, 0.01, 0.5);
         assert_eq!((output.last(), chain.slots.len()), (Some(&3.0), 1));
+    }
+
+    #[test]
+    fn an_effect_is_added_late_and_changes_its_latency() {
+        let mut chain = LiveChain::new(48_000);
+        chain.change(vec![new("a", gain(0.5, 0)), kept("late"), new("c", gain(1.0, 0))]);
+        assert_eq!(constant(&mut chain, 3).last(), Some(&0.5));
+        assert_eq!(chain.latencies_frames(), [0, 0, 0]);
+        assert!(chain.add("late", gain(4.0, 100)).is_none());
+        let added = constant(&mut chain, 4);
+        assert_smooth(&added, 0.01, 0.5);
+        assert_eq!((added.last(), chain.latencies_frames()), (Some(&2.0), vec![0, 100, 0]));
+        assert_eq!(chain.add("late", gain(1.0, 7)).expect("there is one").latency_frames(), 7);
+        assert!(chain.add("unknown", gain(1.0, 7)).is_some());
+        chain.release("c");
+        chain.change(vec![kept("a"), kept("late"), kept("c")]);
+        assert!(chain.add("c", gain(1.0, 0)).is_none());
+        assert_smooth(&constant(&mut chain, 4), 0.01, 1.9);
+        // The effect itself changes its delay; its bypass then passes the input with this delay.
+        chain.effect_mut("late").expect("an effect").delays = [0, 1].map(|_| DelayLine::new(300));
+        constant(&mut chain, 6);
+        chain.set_bypass("late", true);
+        assert_eq!((constant(&mut chain, 4).last(), chain.latencies_frames()[1]), (Some(&0.5), 300));
+        let ids: Vec<_> = chain.into_effects().into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["a", "late", "c"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A track's channel: effects, fader, outputs and sends.
 
 pub(super) mod chain;
+mod dry_fallback;
 pub(super) mod fader;
 mod live_chain;
 pub(super) mod meter;
@@ -12,6 +13,7 @@ pub(super) mod slot;
 pub(super) mod strip;
 
 pub use chain::{EffectChain, SlotSource};
-pub use live_chain::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LiveSource};
+pub use dry_fallback::DryFallback;
+pub use live_chain::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LivePass, LiveSource};
 pub use rack::effect_seed;
 pub use slot::EffectSlot;

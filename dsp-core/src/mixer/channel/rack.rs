@@ -11,6 +11,7 @@ use super::slot::{EffectSlot, impulse_of};
 use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
 use crate::dsp::delay_line::DelayLine;
 use crate::effects::{EffectConfig, RECORDED_OUTPUT, effect_kind};
+use crate::mixer::LoopRegion;
 use crate::mixer::automation::curve::{multiple_before, next_multiple};
 use crate::mixer::automation::{AutomationCurve, AutomationReader};
 use crate::mixer::tempo::Tempo;
@@ -356,6 +357,24 @@ impl EffectRack {
         }
         self.recordings.iter_mut().for_each(|recording| recording.stop(frame));
         self.next_control_point = 0;
+    }
+
+    /// Sets the loop that the session plays.
+    pub(crate) fn set_loop(&mut self, region: Option<LoopRegion>) {
+        let clock = self.clock;
+        self.recordings.iter_mut().for_each(|recording| recording.set_loop(region, clock));
+    }
+
+    /// Moves automation and tempo to the start of a loop. Automated parameters ramp to their values
+    /// there. Tails and oscillators of the effects continue.
+    pub(crate) fn jump(&mut self, clock: u64) {
+        self.clock = clock;
+        self.automated_parameters.iter_mut().for_each(|parameter| {
+            parameter.reader.leave_curve();
+            parameter.next_integral_clock = 0;
+        });
+        self.next_control_point = 0;
+        self.set_time();
     }
 
     fn set_time(&mut self) {

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::block::{BLOCK_FRAMES, StereoBlock};
+use crate::mixer::LoopRegion;
 use crate::mixer::track::clips::{ClipPlayer, Underruns, WantedAudio};
 use crate::session::{AudioSlot, Clip};
 
@@ -18,6 +19,7 @@ pub(crate) struct Recording {
     /// latency.
     silent_frames: usize,
     audio: Box<StereoBlock>,
+    loop_region: Option<LoopRegion>,
 }
 
 impl Recording {
@@ -31,6 +33,21 @@ impl Recording {
             latency_frames: 0,
             silent_frames: 0,
             audio: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+            loop_region: None,
+        }
+    }
+
+    /// Sets the loop that the session plays, at the frame `clock` of the rack's clock. The recording
+    /// jumps later than the clock, by the latency of the effect's input.
+    pub(crate) fn set_loop(&mut self, region: Option<LoopRegion>, clock: u64) {
+        if region == self.loop_region {
+            return;
+        }
+        self.loop_region = region;
+        self.player.set_loop(region);
+        let input_frame = clock.saturating_sub(self.latency_frames as u64);
+        if self.silent_frames == 0 && self.player.position_frames() != input_frame {
+            self.move_to_input_frame(clock);
         }
     }
 
@@ -77,15 +94,24 @@ impl Recording {
     pub(crate) fn read(&mut self, frames: usize) {
         let silent_frames = self.silent_frames.min(frames);
         self.silent_frames -= silent_frames;
-        let recorded = match frames - silent_frames {
-            0 => None,
-            recorded_frames => self.player.render(true, recorded_frames),
-        };
-        for (side, values) in self.audio.iter_mut().enumerate() {
-            values[..silent_frames].fill(0.0);
-            match recorded {
-                Some(recorded) => values[silent_frames..frames].copy_from_slice(recorded[side]),
-                None => values[silent_frames..frames].fill(0.0),
+        self.audio.iter_mut().for_each(|values| values[..silent_frames].fill(0.0));
+        let mut read_frames = silent_frames;
+        while read_frames < frames {
+            let frames_to_jump =
+                self.loop_region.and_then(|region| region.frames_to_end(self.player.position_frames()));
+            let chunk_frames =
+                frames_to_jump.map_or(frames - read_frames, |to_jump| (frames - read_frames).min(to_jump));
+            let recorded = self.player.render(true, chunk_frames);
+            for (side, values) in self.audio.iter_mut().enumerate() {
+                let values = &mut values[read_frames..read_frames + chunk_frames];
+                match recorded {
+                    Some(recorded) => values.copy_from_slice(recorded[side]),
+                    None => values.fill(0.0),
+                }
+            }
+            read_frames += chunk_frames;
+            if frames_to_jump == Some(chunk_frames) {
+                self.player.jump_to_loop_start();
             }
         }
     }

@@ -149,6 +149,11 @@ impl Route {
         }
     }
 
+    /// Follows the automation from another frame of the clock on, to which an automated level ramps.
+    pub(crate) fn jump(&mut self) {
+        self.level_db_reader.iter_mut().for_each(AutomationReader::leave_curve);
+    }
+
     /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         if let Some(reader) = &mut self.level_db_reader {

@@ -15,6 +15,7 @@ pub(crate) use buffers::{MixBuffers, ProcessContext, Sums};
 pub(crate) use routing::{Destination, Routing, SideChainSettings, Tap};
 
 use super::channel::rack::EffectRack;
+use super::channel::route::Route;
 use super::channel::strip::ChannelStrip;
 use super::master::Master;
 use super::tempo::Tempo;
@@ -65,6 +66,16 @@ impl MixGraph {
             strip.routes.iter_mut().for_each(|route| route.stop(frame));
         }
         self.master.stop(frame);
+    }
+
+    /// Moves automation and tempo to the start of a loop. All signals continue.
+    pub(crate) fn jump(&mut self, clock: u64) {
+        self.clock = clock;
+        for strip in &mut self.strips {
+            strip.fader.jump();
+            strip.routes.iter_mut().for_each(Route::jump);
+        }
+        self.master.jump(clock);
     }
 
     /// Begins a block.

@@ -11,11 +11,15 @@ pub(crate) struct ExternalInput {
     pub(crate) block: Box<TrackBlock>,
     /// The last frame of the output, which decays when the input ends.
     last_frame: [f32; TRACK_OUTPUTS],
+    /// Difference to the input after a jump, which decays.
+    offset: [f32; TRACK_OUTPUTS],
+    is_jumping: bool,
 }
 
 impl ExternalInput {
     pub(crate) fn new() -> Self {
-        Self { is_enabled: false, block: Box::new(SILENT_BLOCK), last_frame: [0.0; TRACK_OUTPUTS] }
+        let (block, silence) = (Box::new(SILENT_BLOCK), [0.0; TRACK_OUTPUTS]);
+        Self { is_enabled: false, block, last_frame: silence, offset: silence, is_jumping: false }
     }
 
     /// Whether the input adds only silence.
@@ -26,19 +30,32 @@ impl ExternalInput {
     /// Ends the input without a fade.
     pub(crate) fn cut(&mut self) {
         self.last_frame = [0.0; TRACK_OUTPUTS];
+        self.offset = [0.0; TRACK_OUTPUTS];
+        self.is_jumping = false;
+    }
+
+    /// Marks that the next frame does not follow the last one, whose step then decays.
+    pub(crate) fn jump(&mut self) {
+        self.is_jumping = true;
     }
 
     /// Adds the next frames to `outputs`. Samples that are not finite become 0, because the effects
     /// would not recover from them.
     pub(crate) fn add_to(&mut self, is_playing: bool, outputs: [&mut [f32]; TRACK_OUTPUTS]) {
         let has_input = self.is_enabled && is_playing;
-        for ((values, last), input) in outputs.into_iter().zip(&mut self.last_frame).zip(self.block.iter()) {
+        let is_jumping = core::mem::take(&mut self.is_jumping) && has_input;
+        let states = self.last_frame.iter_mut().zip(&mut self.offset);
+        for ((values, (last, offset)), input) in outputs.into_iter().zip(states).zip(self.block.iter()) {
+            if is_jumping && let Some(first) = input.first().filter(|first| first.is_finite()) {
+                *offset = *last - first;
+            }
             for (value, input) in values.iter_mut().zip(input) {
                 *last = match has_input {
-                    true if input.is_finite() => *input,
+                    true if input.is_finite() => *input + *offset,
                     true => 0.0,
                     false => decay(*last),
                 };
+                *offset = decay(*offset);
                 *value += *last;
             }
         }

@@ -3,12 +3,14 @@
 pub(crate) mod clips;
 pub(crate) mod external_input;
 pub(crate) mod held_keys;
+mod loop_events;
 pub(crate) mod note_ends;
 pub(crate) mod note_player;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::LoopRegion;
 use super::channel::rack::EffectRack;
 use crate::block::{ActiveOutputs, SILENT_BLOCK, TRACK_OUTPUTS, TrackBlock};
 use clips::ClipPlayer;
@@ -80,6 +82,19 @@ impl TrackSource {
             return 0;
         }
         self.player.seek(frame, max_steps)
+    }
+
+    /// Sets the loop that the session plays. Allocates memory.
+    pub(crate) fn set_loop(&mut self, region: Option<LoopRegion>) {
+        self.player.set_loop(region.map(|region| region.start_frame));
+        self.clips.set_loop(region);
+    }
+
+    /// Moves from the end of the loop to its start.
+    pub(crate) fn jump_to_loop_start(&mut self) {
+        self.player.jump_to_loop_start(!self.input.is_enabled);
+        self.clips.jump_to_loop_start();
+        self.input.jump();
     }
 
     /// Cuts all sound.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::held_keys::HeldKeys;
+use super::loop_events::LoopEvents;
 use super::note_ends::NoteEnds;
 use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
 use crate::session::{Event, Instrument, Session, Track, TrackEvent};
@@ -52,6 +53,7 @@ pub struct TrackPlayer {
     position_frames: u64,
     /// Keys that the played events hold down.
     held_keys: HeldKeys,
+    loop_events: Option<LoopEvents>,
 }
 
 /// Returns the events by ascending frame. Events of the same frame keep their order.
@@ -99,6 +101,7 @@ impl TrackPlayer {
             next_event: 0,
             position_frames: 0,
             held_keys: HeldKeys::NONE,
+            loop_events: None,
         };
         player.seek(0, 0);
         Ok(player)
@@ -118,6 +121,8 @@ impl TrackPlayer {
         self.events = sorted(events);
         self.note_ends = NoteEnds::from_events(&self.events);
         self.next_event = self.events.partition_point(|event| event.frame < self.position_frames);
+        let loop_start = self.loop_events.take().map(|loop_events| loop_events.start_frame);
+        self.set_loop(loop_start);
         let past = &self.events[..self.next_event];
         let new_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
@@ -126,6 +131,29 @@ impl TrackPlayer {
             synth.lift_pedals();
         }
         self.held_keys.retain_keys(&new_keys, |key| synth.apply(Event::NoteOff { key }));
+    }
+
+    /// Sets the start of the loop that the session plays.
+    pub(crate) fn set_loop(&mut self, start_frame: Option<u64>) {
+        if start_frame != self.loop_events.as_ref().map(|loop_events| loop_events.start_frame) {
+            self.loop_events = start_frame.map(|start_frame| LoopEvents::new(&self.events, start_frame));
+        }
+    }
+
+    /// Moves from the end of the loop to its start. Held notes end with their releases, as do notes
+    /// that a pedal holds. Program and controllers get the values that they have at the start. With
+    /// `starts_notes`, notes that are held there start again. Live notes continue.
+    pub(crate) fn jump_to_loop_start(&mut self, starts_notes: bool) {
+        let Some(loop_events) = &self.loop_events else { return };
+        self.position_frames = loop_events.start_frame;
+        self.next_event = loop_events.next_event;
+        if let Some(synth) = &mut self.synth {
+            synth.lift_pedals();
+            self.held_keys.retain_keys(&HeldKeys::NONE, |key| synth.apply(Event::NoteOff { key }));
+            let past = loop_events.past.iter();
+            synth.restore(past.map(|(event, is_held)| (*event, starts_notes && *is_held)));
+        }
+        self.held_keys.clone_from(if starts_notes { &loop_events.held_keys } else { &HeldKeys::NONE });
     }
 
     /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the

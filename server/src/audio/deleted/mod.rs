@@ -24,7 +24,7 @@ use crate::storage::{
     quarantine_deleted,
 };
 
-/// Deletes a user's file, unless a project or the autosave refers to it. Blocks.
+/// Deletes a user's file, unless a project or an autosave refers to it. Blocks.
 ///
 /// # Errors
 /// 404 if there is no such file, 409 `audio_in_use`.

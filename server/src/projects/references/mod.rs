@@ -16,7 +16,7 @@ const ID_BYTES: usize = 36;
 const FIRST_HYPHEN: usize = 8;
 const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
 
-/// Maximum number of project names in one sentence.
+/// Maximum number of names of projects, and of autosaves, in one sentence.
 const LISTED_MAX: usize = 10;
 
 /// Returns all substrings of a text that have the length and the hyphens of an id. Other characters
@@ -36,20 +36,20 @@ pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 struct SearchedDocument {
     /// Name of the document for use in a sentence.
     name: String,
-    /// The searched version: a revision, or the time of the autosave.
+    /// The searched version: a revision, or the time of an autosave.
     version: String,
     /// The ids to which the document refers.
     found_ids: HashSet<String>,
 }
 
-/// References to a set of ids in a user's current documents, which are their projects and the
-/// autosave. Older revisions of projects are not searched.
+/// References to a set of ids in a user's current documents, which are their projects and
+/// autosaves. Older revisions of projects are not searched.
 #[derive(Debug)]
 pub(crate) struct IdReferences {
     owner_id: String,
     ids: HashSet<String>,
     projects: HashMap<String, SearchedDocument>,
-    autosave: Option<SearchedDocument>,
+    autosaves: HashMap<String, SearchedDocument>,
 }
 
 impl IdReferences {
@@ -60,7 +60,7 @@ impl IdReferences {
     /// A query fails.
     pub(crate) async fn search(db: &Db, owner_id: &str, ids: HashSet<String>) -> Result<Self, ApiError> {
         let mut references =
-            Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosave: None };
+            Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosaves: HashMap::new() };
         references.search_changed(&mut *db.acquire().await?).await?;
         Ok(references)
     }
@@ -87,16 +87,20 @@ impl IdReferences {
             self.projects
                 .insert(id, SearchedDocument { name: format!("the project `{name}`"), version, found_ids });
         }
-        let version = store::read_temp_version(connection, &self.owner_id).await?;
-        if self.autosave.as_ref().map(|document| &document.version) != version.as_ref() {
-            self.autosave =
-                store::read_temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
-                    SearchedDocument {
-                        name: "the autosave".to_owned(),
-                        version,
-                        found_ids: self.ids_referred_to(&text),
-                    }
-                });
+        let mut searched_documents = std::mem::take(&mut self.autosaves);
+        for (id, name, version) in store::read_autosave_versions(connection, &self.owner_id).await? {
+            let unchanged_document =
+                searched_documents.remove(&id).filter(|document| document.version == version);
+            let found_ids = match unchanged_document {
+                Some(unchanged_document) => unchanged_document.found_ids,
+                None => match store::read_autosave_body(connection, &self.owner_id, &id, &version).await? {
+                    Some(text) => self.ids_referred_to(&text),
+                    // The autosave was replaced or deleted since the query above.
+                    None => continue,
+                },
+            };
+            let name = format!("the autosave of `{name}`");
+            self.autosaves.insert(id, SearchedDocument { name, version, found_ids });
         }
         Ok(())
     }
@@ -106,15 +110,18 @@ impl IdReferences {
     }
 
     /// Returns the names of the documents that refer to `id`, for use in a sentence: at most ten
-    /// projects, and the autosave.
+    /// projects and ten autosaves.
     pub(crate) fn documents_naming(&self, id: &str) -> Vec<String> {
-        let has_id = |document: &&SearchedDocument| document.found_ids.contains(id);
-        let mut projects: Vec<String> =
-            self.projects.values().filter(has_id).map(|document| document.name.clone()).collect();
-        projects.sort_unstable();
-        projects.truncate(LISTED_MAX);
-        projects.extend(self.autosave.iter().filter(has_id).map(|document| document.name.clone()));
-        projects
+        let names_in = |documents: &HashMap<String, SearchedDocument>| {
+            let naming = documents.values().filter(|document| document.found_ids.contains(id));
+            let mut names: Vec<String> = naming.map(|document| document.name.clone()).collect();
+            names.sort_unstable();
+            names.truncate(LISTED_MAX);
+            names
+        };
+        let mut names = names_in(&self.projects);
+        names.extend(names_in(&self.autosaves));
+        names
     }
 }
 
@@ -177,7 +184,7 @@ mod tests {
         // This change to the database does not make a new revision. If it is not found, unchanged
         // documents were not read again.
         let unseen = documents_found_after(&app, async || {
-            for statement in ["UPDATE project_revisions SET body = $1", "UPDATE temp_autosaves SET body = $1"]
+            for statement in ["UPDATE project_revisions SET body = $1", "UPDATE song_autosaves SET body = $1"]
             {
                 sqlx::query(statement)
                     .bind(song("one", ID).to_string())
@@ -189,7 +196,7 @@ mod tests {
         .await;
         assert_eq!(unseen, [""; 0]);
         let documents = documents_found_after(&app, async || ()).await;
-        assert_eq!(documents, ["the project `one`", "the project `two`", "the autosave"]);
+        assert_eq!(documents, ["the project `one`", "the project `two`", "the autosave of `draft`"]);
         let documents = documents_found_after(&app, async || {
             let put = app.local(Method::PUT, "/api/v1/projects/one").header("if-match", "\"1\"");
             put.json(&song("one", "nothing")).send().await.expect(200);
@@ -204,6 +211,6 @@ mod tests {
             app.local(Method::DELETE, "/api/v1/projects/three").send().await.expect(204);
         })
         .await;
-        assert_eq!(documents, ["the autosave"]);
+        assert_eq!(documents, ["the autosave of `draft`"]);
     }
 }

@@ -30,24 +30,31 @@ pub(super) async fn read_body(
     .await
 }
 
-/// Returns the time when the autosave was written, which serves as its version.
-pub(super) async fn read_temp_version(
+/// Returns the songs of a user's autosaves: id, name, and the time of writing, which serves as the
+/// version.
+pub(super) async fn read_autosave_versions(
     connection: &mut AnyConnection,
     owner_id: &str,
-) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar("SELECT updated_at FROM temp_autosaves WHERE owner_id = $1")
+) -> Result<Vec<(String, String, String)>, sqlx::Error> {
+    sqlx::query_as("SELECT project_id, name, updated_at FROM song_autosaves WHERE owner_id = $1")
         .bind(owner_id)
-        .fetch_optional(connection)
+        .fetch_all(connection)
         .await
 }
 
-/// Returns the time when the autosave was written, and its text.
-pub(super) async fn read_temp_body(
+/// Returns the text of the autosave of a song that was written at `updated_at`.
+pub(super) async fn read_autosave_body(
     connection: &mut AnyConnection,
     owner_id: &str,
-) -> Result<Option<(String, String)>, sqlx::Error> {
-    sqlx::query_as("SELECT updated_at, body FROM temp_autosaves WHERE owner_id = $1")
-        .bind(owner_id)
-        .fetch_optional(connection)
-        .await
+    project_id: &str,
+    updated_at: &str,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT body FROM song_autosaves WHERE owner_id = $1 AND project_id = $2 AND updated_at = $3",
+    )
+    .bind(owner_id)
+    .bind(project_id)
+    .bind(updated_at)
+    .fetch_optional(connection)
+    .await
 }

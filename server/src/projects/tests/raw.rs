@@ -63,9 +63,9 @@ async fn the_autosave_can_be_downloaded_as_it_is_stored() {
     let save = json!({ "client_id": "w", "project": project("song", "One") });
     app.local(Method::PUT, &format!("{LIST}/temp")).json(&save).send().await.expect(200);
     check_file(&get(&app, &raw).await, &project("song", "One").to_string(), "autosave.json");
-    store_unreadable(&app, "UPDATE temp_autosaves SET body = $1").await;
+    store_unreadable(&app, "UPDATE song_autosaves SET body = $1").await;
     let path = path_in_detail(&get(&app, &format!("{LIST}/temp")).await.problem(422, "project_unreadable"));
-    assert_eq!(path, raw);
+    assert_eq!(path, format!("{raw}?project_id=song"));
     check_file(&get(&app, &path).await, UNREADABLE, "autosave.json");
     app.remote(Method::GET, &raw).send().await.problem(401, "token_missing");
 }

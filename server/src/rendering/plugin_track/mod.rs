@@ -29,6 +29,7 @@ use timeline::Timeline;
 
 pub use automation::{AUTOMATION_VERSION, AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
+pub(crate) use setup::find_parameter;
 pub use setup::{PluginSetup, StartState, UnknownParameters};
 pub use time_signatures::TimeSignatureChange;
 pub use warnings::{PluginFault, PluginWarning};
@@ -160,6 +161,7 @@ impl PluginTrack<'_> {
         let options = OpenOptions {
             sample_rate_hz,
             block_frames_max: BLOCK_FRAMES_MAX,
+            is_real_time: false,
             is_cancelled: self.is_cancelled,
         };
         let mut host = PluginHost::open(self.hosts, self.plugin, options)?;

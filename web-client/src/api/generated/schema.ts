@@ -445,7 +445,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an audio file, unless a project or the autosave refers to it. Until
+         * Deletes an audio file, unless a project or an autosave refers to it. Until
          *     `SF_DELETED_KEPT_SECS` have passed, saving a project that refers to the file restores it.
          */
         delete: operations["delete_audio_id"];
@@ -1562,12 +1562,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the autosave. */
+        /** Reads the autosave of a song, or the one that was written last. */
         get: operations["get_projects_temp"];
-        /** Replaces the autosave. */
+        /** Replaces the autosave of a song. If the user already has 20 autosaves, the oldest one is deleted. */
         put: operations["put_projects_temp"];
         post?: never;
-        /** Discards the autosave. */
+        /** Discards the autosave of a song, or the one that was written last. */
         delete: operations["delete_projects_temp"];
         options?: never;
         head?: never;
@@ -1581,7 +1581,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Downloads the stored JSON of the autosave without changes, even if it can no longer be read. */
+        /**
+         * Downloads the stored JSON of the autosave of a song, or of the one that was written last, without
+         *     changes, even if it can no longer be read.
+         */
         get: operations["get_projects_temp_raw"];
         put?: never;
         post?: never;
@@ -1598,8 +1601,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the time of the autosave and the window that wrote it; both are null if there is none. */
+        /**
+         * Returns the time and the song of an autosave, and the window that wrote it: of a song, or of the
+         *     autosave that was written last. All are null if there is none.
+         */
         get: operations["get_projects_temp_revision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/temp/songs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the caller's autosaves, newest first. */
+        get: operations["get_projects_temp_songs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2183,6 +2206,27 @@ export interface components {
             created_at: string;
             /** @description Path to download the file. */
             file_url: string;
+        };
+        /** @description An autosave without its project. */
+        Autosave: {
+            /** @description Id of the song. A song that was never saved is not in the list of projects. */
+            project_id: string;
+            /** @description Title of the song; empty if it has none. */
+            name: string;
+            /** @description Id of the window that wrote the autosave. */
+            client_id: string;
+            /** @description Time of writing, RFC 3339. */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description Size of the stored JSON in bytes.
+             */
+            size_bytes: number;
+        };
+        /** @description The autosaves of a user. */
+        AutosaveList: {
+            /** @description The autosaves, newest first: at most 20. */
+            items: components["schemas"]["Autosave"][];
         };
         /** @description The instruments that the caller can use. */
         Available: {
@@ -4721,7 +4765,7 @@ export interface components {
          * @enum {string}
          */
         TaskState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-        /** @description The autosave of a user with its project. */
+        /** @description An autosave with its project. */
         TempDocument: {
             /** @description Time of writing, RFC 3339. */
             updated_at: string;
@@ -4733,12 +4777,14 @@ export interface components {
              */
             project: Record<string, unknown>;
         };
-        /** @description Time of an autosave, and the window that wrote it. */
+        /** @description Time and song of an autosave, and the window that wrote it. */
         TempRevision: {
             /** @description Time of writing, RFC 3339; null if there is no autosave. */
             updated_at: string | null;
             /** @description Id of the window that wrote the autosave; null if there is no autosave. */
             client_id: string | null;
+            /** @description Id of the song; null if there is no autosave. */
+            project_id: string | null;
         };
         /** @description An autosave in a request. */
         TempSave: {
@@ -4747,7 +4793,10 @@ export interface components {
              *     writes.
              */
             client_id: string;
-            /** @description The project. It is upgraded, and stored even if it is invalid. */
+            /**
+             * @description The project. It is upgraded, and stored even if it is invalid. It replaces the autosave of
+             *     the song with the same `project_id`; a project without an id gets a new one.
+             */
             project: Record<string, unknown>;
         };
         /** @description A template to store. */
@@ -7700,7 +7749,10 @@ export interface operations {
     };
     get_projects_temp: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                project_id?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7744,7 +7796,15 @@ export interface operations {
     };
     delete_projects_temp: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                project_id?: string;
+                /**
+                 * @description If this is sent, the autosave is kept unless the window with this id wrote it. A window that
+                 *     saves a song thereby keeps the later autosave of another window.
+                 */
+                client_id?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7762,7 +7822,10 @@ export interface operations {
     };
     get_projects_temp_raw: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                project_id?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7782,7 +7845,10 @@ export interface operations {
     };
     get_projects_temp_revision: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                project_id?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7796,6 +7862,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TempRevision"];
+                };
+            };
+        };
+    };
+    get_projects_temp_songs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutosaveList"];
                 };
             };
         };

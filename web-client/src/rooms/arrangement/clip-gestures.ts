@@ -1,12 +1,14 @@
 /** Handles pointer gestures that select, move, copy, resize and fade clips. */
-import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
+import { fadeSpans, inDrawingOrder, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
 import { setFades, trimEnd, trimStart } from '../../project/edit-audio';
-import { addMidiItem, canHold, copyOfItem, itemId, moveItem, resizeItem } from '../../project/edit-items';
-import { updateTrack } from '../../project/update-track';
+import { copyClips, moveClips } from '../../project/edit-clips';
+import { addMidiItem, itemId, resizeItem } from '../../project/edit-items';
+import { trimMidiStart } from '../../project/edit-midi-clips';
 import { snapTick, ticksPerBarAt } from '../../project/grid';
 import type { AudioItem, Item, Project, Track } from '../../project/model';
+import { clipLabel } from '../../state/editing/clip-commands';
 import type { Song } from '../../state/editing/song.svelte';
 
 /** Width of the zone at each end of a clip in which a drag resizes the clip, in pixels. */
@@ -23,18 +25,27 @@ export type ClipZone = 'body' | 'start' | 'end' | 'fade-in' | 'fade-out';
 export type ClipHit = { track: Track; item: Item; zone: ClipZone };
 
 type Drag = {
-  kind: 'move' | 'copy' | Exclude<ClipZone, 'body'>;
+  kind: 'move' | Exclude<ClipZone, 'body'>;
   id: string;
   item: Item;
-  trackId: string;
+  lane: number;
   startTick: number;
   endTick: number;
   x: number;
   y: number;
+  /** Whether the press had a key that adds to the selection. */
+  isAdditive: boolean;
   hasMoved: boolean;
+  /** Ids of the clips that the drag moves or copies. */
+  draggedIds: ReadonlySet<string>;
 };
 
-export type LanePoint = { x: number; y: number; shiftKey: boolean; altKey: boolean };
+/** A rectangle that the pointer spans to select clips. */
+type Marquee = { fromX: number; fromY: number; toX: number; toY: number; selectedBefore: ReadonlySet<string> };
+
+export type LanePoint = { x: number; y: number; shiftKey: boolean; altKey: boolean; ctrlKey: boolean };
+/** A rectangle in the lanes, in pixels; `top` counts from the top of the first track. */
+export type LaneBox = { left: number; top: number; width: number; height: number };
 
 export class ClipGestures {
   readonly #song: Song;
@@ -43,6 +54,7 @@ export class ClipGestures {
   #drag: Drag | null = null;
   /** The project when the drag started; null without a drag. */
   #base: Project | null = null;
+  #marquee: Marquee | null = null;
   #gestureCount = 0;
 
   constructor(song: Song, view: TimeView, time: () => SongTime) {
@@ -55,7 +67,8 @@ export class ClipGestures {
   hit(x: number, y: number): ClipHit | null {
     const track = this.#song.project.tracks[Math.floor(y / LANE_PX)];
     if (!track) return null;
-    for (const item of track.items.toReversed()) {
+    // The clip that is drawn last lies on top.
+    for (const item of inDrawingOrder(track.items).toReversed()) {
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(this.#view, this.#time(), item);
       if (x < left || x > left + width) continue;
@@ -73,7 +86,7 @@ export class ClipGestures {
       if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
     }
     if (x > left + width - EDGE_PX) return 'end';
-    return item.type === 'audio' && x < left + EDGE_PX ? 'start' : 'body';
+    return x < left + EDGE_PX ? 'start' : 'body';
   }
 
   cursorAt(x: number, y: number): string {
@@ -82,64 +95,115 @@ export class ClipGestures {
     return { body: 'grab', start: 'ew-resize', end: 'ew-resize', 'fade-in': 'nesw-resize', 'fade-out': 'nwse-resize' }[hit.zone];
   }
 
-  /** Selects the clip under the pointer and starts a drag. Returns false if there is no clip. */
+  /**
+   * Selects the clip under the pointer and starts a drag. Without a clip, starts to span a rectangle
+   * that selects clips, and returns false.
+   */
   press(point: LanePoint): boolean {
     const song = this.#song;
+    const { selection } = song;
     const hit = this.hit(point.x, point.y);
+    const isAdditive = point.ctrlKey || point.shiftKey;
     if (!hit) {
+      const selectedBefore: ReadonlySet<string> = isAdditive ? selection.itemIds : new Set();
       const track = song.project.tracks[Math.floor(point.y / LANE_PX)];
-      song.selection.selectItem(track?.id ?? song.selection.trackId ?? '', null);
+      if (!isAdditive) selection.selectItem(track?.id ?? selection.trackId ?? '', null);
+      this.#marquee = { fromX: point.x, fromY: point.y, toX: point.x, toY: point.y, selectedBefore };
       return false;
     }
     const id = itemId(hit.item);
-    song.selection.selectItem(hit.track.id, id);
+    // A press on one of several selected clips keeps them, because it may start to drag them all.
+    if (!isAdditive && !selection.itemIds.has(id)) selection.selectItem(hit.track.id, id);
+    selection.focus = 'tracks';
     this.#base = song.project;
     this.#gestureCount += 1;
     this.#drag = {
-      kind: hit.zone !== 'body' ? hit.zone : point.altKey ? 'copy' : 'move',
+      kind: hit.zone !== 'body' ? hit.zone : 'move',
       id,
       item: hit.item,
-      trackId: hit.track.id,
+      lane: song.project.tracks.indexOf(hit.track),
       startTick: hit.item.start_tick,
       endTick: itemEndTick(this.#time(), hit.item),
       x: point.x,
       y: point.y,
+      isAdditive,
       hasMoved: false,
+      draggedIds: selection.itemIds,
     };
     return true;
   }
 
+  /** The rectangle that selects clips; null if there is none. */
+  get marquee(): LaneBox | null {
+    const marquee = this.#marquee;
+    if (!marquee || Math.hypot(marquee.toX - marquee.fromX, marquee.toY - marquee.fromY) < DRAG_START_PX) return null;
+    const { fromX, fromY, toX, toY } = marquee;
+    return { left: Math.min(fromX, toX), top: Math.min(fromY, toY), width: Math.abs(toX - fromX), height: Math.abs(toY - fromY) };
+  }
+
   move(point: LanePoint): void {
+    if (this.#marquee) this.#selectIn(this.#marquee, point);
     const drag = this.#drag;
     const base = this.#base;
     if (!drag || !base) return;
     if (!drag.hasMoved && Math.hypot(point.x - drag.x, point.y - drag.y) < DRAG_START_PX) return;
-    drag.hasMoved = true;
+    if (!drag.hasMoved) this.#startDrag(drag);
     const byTicks = (point.x - drag.x) * this.#view.ticksPerPx;
     const snap = (tick: number): number =>
       point.shiftKey ? Math.max(0, Math.round(tick)) : snapTick(base.time_signatures, tick, this.#stepTicks());
     const gesture = `clip ${this.#gestureCount}`;
-    if (drag.kind !== 'move' && drag.kind !== 'copy') {
+    if (drag.kind !== 'move') {
       const label = drag.kind.startsWith('fade') ? 'Fade clip' : 'Resize clip';
       this.#song.edit(label, () => this.#resized(base, drag, byTicks, snap), gesture);
       return;
     }
-    const lane = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX)));
-    const trackUnderPointer = base.tracks[lane];
-    const targetId = trackUnderPointer && canHold(trackUnderPointer.kind, drag.item) ? trackUnderPointer.id : drag.trackId;
-    const startTick = snap(drag.startTick + byTicks);
-    if (drag.kind === 'copy') {
-      this.#song.edit('Copy clip', () => withCopy(base, drag, startTick, targetId), gesture);
+    const { selection } = this.#song;
+    const ids = drag.draggedIds;
+    const lanes = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX))) - drag.lane;
+    const ticks = snap(drag.startTick + byTicks) - drag.startTick;
+    if (point.altKey || point.ctrlKey) {
+      const copied = copyClips(base, ids, ticks, lanes);
+      if (this.#song.edit(clipLabel('Copy', ids.size), () => copied.project, gesture)) selection.selectItems(copied.ids);
       return;
     }
-    const isDone = this.#song.edit('Move clip', () => moveItem(base, drag.id, startTick, targetId), gesture);
-    if (isDone) this.#song.selection.trackId = targetId;
+    if (this.#song.edit(clipLabel('Move', ids.size), () => moveClips(base, ids, ticks, lanes), gesture)) selection.selectItems(ids);
   }
 
   release(): void {
-    if (this.#drag?.hasMoved) this.#song.endGesture();
+    const drag = this.#drag;
+    const { selection } = this.#song;
+    if (drag?.hasMoved) this.#song.endGesture();
+    else if (drag?.isAdditive) selection.toggleItem(drag.id);
+    else if (drag) selection.selectItem(this.#song.project.tracks[drag.lane]?.id ?? '', drag.id);
     this.#drag = null;
     this.#base = null;
+    this.#marquee = null;
+  }
+
+  /** Selects the clip of a drag, if it is not selected yet, so that the editor shows it. */
+  #startDrag(drag: Drag): void {
+    drag.hasMoved = true;
+    const { selection } = this.#song;
+    const others = selection.itemIds.has(drag.id) || drag.isAdditive ? [...selection.itemIds].filter((id) => id !== drag.id) : [];
+    selection.selectItems(new Set([...others, drag.id]));
+    drag.draggedIds = selection.itemIds;
+  }
+
+  #selectIn(marquee: Marquee, point: LanePoint): void {
+    marquee.toX = point.x;
+    marquee.toY = point.y;
+    const box = this.marquee;
+    if (!box) return;
+    const ids = new Set(marquee.selectedBefore);
+    this.#song.project.tracks.forEach((track, lane) => {
+      if ((lane + 1) * LANE_PX < box.top || lane * LANE_PX > box.top + box.height) return;
+      for (const item of track.items) {
+        if (item.type === 'section') continue;
+        const { left, width } = itemSpan(this.#view, this.#time(), item);
+        if (left <= box.left + box.width && left + width >= box.left) ids.add(itemId(item));
+      }
+    });
+    this.#song.selection.selectItems(ids);
   }
 
   /** Adds a clip of one bar to an instrument track, unless there is a clip at the point. */
@@ -156,6 +220,7 @@ export class ClipGestures {
   #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {
     const { item } = drag;
     if (item.type !== 'audio') {
+      if (drag.kind === 'start') return trimMidiStart(base, drag.id, Math.min(snap(drag.startTick + byTicks), drag.endTick - 1));
       const lengthTicks = Math.max(this.#stepTicks(), snap(drag.endTick + byTicks) - drag.startTick);
       return resizeItem(base, drag.id, lengthTicks);
     }
@@ -183,13 +248,4 @@ export class ClipGestures {
   #stepTicks(): number {
     return this.#view.ticksPerPx > 120 ? 3840 : 960;
   }
-}
-
-function withCopy(base: Project, drag: Drag, startTick: number, trackId: string): Project {
-  const item = base.tracks.find((track) => track.id === drag.trackId)?.items.find((candidate) => itemId(candidate) === drag.id);
-  if (!item) return base;
-  return updateTrack(base, trackId, (track) => ({
-    ...track,
-    items: [...track.items, { ...copyOfItem(item), start_tick: startTick }],
-  }));
 }

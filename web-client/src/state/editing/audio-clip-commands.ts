@@ -1,13 +1,12 @@
-/** Commands of menus, keys and dropped files that add and split audio clips. */
+/** Commands of menus and dropped files that add audio clips. */
 import type { AudioFile } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
-import { addItem, audioItem, splitAudio } from '../../project/edit-audio';
+import { addItem, audioItem } from '../../project/edit-audio';
 import { addTrack } from '../../project/edit-tracks';
 import type { Project } from '../../project/model';
 import type { AudioFiles } from '../library/audio-files.svelte';
 import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
-import type { Timeline } from './timeline.svelte';
 
 /**
  * Where dropped files are added. If `trackId` is null or not an audio track, each file gets a new
@@ -17,14 +16,12 @@ export type DropTarget = { trackId: string | null; tick: number };
 
 export class AudioClipCommands {
   readonly #song: Song;
-  readonly #timeline: Timeline;
   readonly #player: Player;
   readonly #audioFiles: AudioFiles;
   readonly #notices: Notices;
 
-  constructor(song: Song, timeline: Timeline, player: Player, audioFiles: AudioFiles, notices: Notices) {
+  constructor(song: Song, player: Player, audioFiles: AudioFiles, notices: Notices) {
     this.#song = song;
-    this.#timeline = timeline;
     this.#player = player;
     this.#audioFiles = audioFiles;
     this.#notices = notices;
@@ -45,18 +42,6 @@ export class AudioClipCommands {
   /** Uploads files and adds a clip for each file on a new track, at the playhead. */
   addFilesAtPlayhead(files: readonly File[]): Promise<void> {
     return this.addFiles(files, { trackId: null, tick: Math.round(this.#player.positionTick()) });
-  }
-
-  /** Splits the selected clip at the playhead. */
-  split(): void {
-    const { project, selection } = this.#song;
-    const tick = Math.round(this.#player.positionTick());
-    const split = selection.itemId === null ? null : splitAudio(project, this.#timeline.songTime, selection.itemId, tick);
-    if (!split) {
-      this.#notices.show('info', 'To split an audio clip, select it and put the playhead inside it; loops cannot be split.');
-      return;
-    }
-    if (this.#song.edit('Split clip', () => split.project)) selection.selectItem(selection.trackId ?? '', split.itemId);
   }
 
   #addClip(file: AudioFile, fileName: string, { trackId, tick }: DropTarget): void {

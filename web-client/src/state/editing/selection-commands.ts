@@ -1,57 +1,49 @@
 /** Commands of menus and keys that edit the selected notes, clip, effect or automation point. */
-import { itemEndTick } from '../../project/audio-time';
-import { duplicateItem, findItem, itemId, moveItem, removeItem, setItemNotes } from '../../project/edit-items';
+import { setItemNotes } from '../../project/edit-items';
 import { duplicateNotes, moveNotes, removeNotes, type NotesEdit } from '../../project/edit-notes';
 import type { Note } from '../../project/model';
 import type { Preferences } from '../view/preferences.svelte';
 import type { AutomationCommands } from './automation-commands.svelte';
+import type { ClipCommands } from './clip-commands';
 import type { EffectCommands } from './effect-commands';
 import type { Song } from './song.svelte';
-import type { Timeline } from './timeline.svelte';
 
 export class SelectionCommands {
   readonly #song: Song;
-  readonly #timeline: Timeline;
+  readonly #clips: ClipCommands;
   readonly #effects: EffectCommands;
   readonly #automation: AutomationCommands;
   readonly #preferences: Preferences;
 
   constructor(
     song: Song,
-    timeline: Timeline,
+    clips: ClipCommands,
     effects: EffectCommands,
     automation: AutomationCommands,
     preferences: Preferences,
   ) {
     this.#song = song;
-    this.#timeline = timeline;
+    this.#clips = clips;
     this.#effects = effects;
     this.#automation = automation;
     this.#preferences = preferences;
   }
 
   duplicate(): void {
-    const song = this.#song;
-    const { selection } = song;
+    const { selection } = this.#song;
     const { stepTicks } = this.#preferences;
     if (selection.focus === 'effects') return this.#effects.duplicateSelected();
     if (selection.focus === 'automation') return;
     if (this.#editNotes('Duplicate notes', (notes, selectedIndices) => duplicateNotes(notes, selectedIndices, stepTicks))) return;
-    const itemInTrack = findItem(song.project, selection.itemId);
-    const copy = itemInTrack && duplicateItem(song.project, itemId(itemInTrack.item), itemEndTick(this.#timeline.songTime, itemInTrack.item));
-    if (!copy) return;
-    if (song.edit('Duplicate clip', () => copy.project)) selection.selectItem(selection.trackId ?? '', copy.itemId);
+    this.#clips.duplicate();
   }
 
   remove(): void {
-    const song = this.#song;
-    const { selection } = song;
+    const { selection } = this.#song;
     if (selection.focus === 'effects') return this.#effects.removeSelected();
     if (selection.focus === 'automation') return this.#automation.removeSelected();
     if (this.#editNotes('Delete notes', removeNotes)) return;
-    if (selection.focus !== 'tracks' || selection.itemId === null) return;
-    const id = selection.itemId;
-    if (song.edit('Delete clip', (project) => removeItem(project, id))) selection.itemId = null;
+    if (selection.focus === 'tracks') this.#clips.remove();
   }
 
   /**
@@ -59,17 +51,19 @@ export class SelectionCommands {
    * moves notes by semitones and points by value steps; `byKeys` is the number of these.
    */
   nudge(bySteps: number, byKeys: number): void {
-    const song = this.#song;
-    const { selection } = song;
+    const { selection } = this.#song;
     if (selection.focus === 'effects') return this.#effects.moveSelected(bySteps);
     if (selection.focus === 'automation') return this.#automation.nudgeSelected(bySteps, byKeys);
     const ticks = bySteps * this.#preferences.stepTicks;
     const label = bySteps !== 0 ? 'Move notes' : 'Transpose notes';
     if (this.#editNotes(label, (notes, selectedIndices) => moveNotes(notes, selectedIndices, ticks, byKeys))) return;
-    const itemInTrack = findItem(song.project, selection.itemId);
-    if (!itemInTrack || selection.focus !== 'tracks' || bySteps === 0) return;
-    const id = itemId(itemInTrack.item);
-    song.edit('Move clip', (project) => moveItem(project, id, itemInTrack.item.start_tick + ticks, itemInTrack.track.id));
+    if (selection.focus === 'tracks') this.#clips.nudge(ticks);
+  }
+
+  /** Selects all notes of the clip in the editor, or all clips if a clip or track is selected. */
+  selectAll(): void {
+    if (this.#song.selection.focus === 'tracks') this.#clips.selectAll();
+    else this.selectAllNotes();
   }
 
   selectAllNotes(): void {

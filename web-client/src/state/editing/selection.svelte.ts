@@ -1,7 +1,7 @@
 /** The selected track, clip, notes and effect of the open song. */
 import { palette } from '../../canvas/palette';
 import { findItem } from '../../project/edit-items';
-import { MASTER_ID, type AudioItem, type MidiItem, type Project, type Track } from '../../project/model';
+import { MASTER_ID, type AudioItem, type Item, type MidiItem, type Project, type Track } from '../../project/model';
 
 /** The part of the page whose selection the Delete, arrow and Duplicate keys edit. */
 export type EditFocus = 'tracks' | 'notes' | 'effects' | 'automation';
@@ -11,7 +11,9 @@ export class Selection {
   /** Whether the master is selected instead of a track. */
   isMaster = $state(false);
   effectId = $state<string | null>(null);
-  itemId = $state<string | null>(null);
+  #itemId = $state<string | null>(null);
+  /** Ids of all selected clips, which include `itemId`. */
+  itemIds = $state.raw<ReadonlySet<string>>(new Set());
   /** Indices of the selected notes in the selected clip. */
   notes = $state.raw<ReadonlySet<number>>(new Set());
   focus = $state<EditFocus>('tracks');
@@ -26,21 +28,45 @@ export class Selection {
   readonly channel: { name: string; color: string } | null = $derived(
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
-  readonly midiClip: { track: Track; item: MidiItem } | null = $derived.by(() => {
-    const itemInTrack = findItem(this.#project(), this.itemId);
-    return itemInTrack?.item.type === 'midi' ? { track: itemInTrack.track, item: itemInTrack.item } : null;
+  /** The clip that the editor shows: the selected one, or else the main clip of the track. */
+  readonly #shownClip: { track: Track; item: Item } | null = $derived.by(() => {
+    const selected = findItem(this.#project(), this.#itemId);
+    if (selected || !this.track) return selected;
+    const item = mainItemOf(this.track);
+    return item && { track: this.track, item };
   });
+  /** The MIDI clip that the editor shows. */
+  readonly midiClip: { track: Track; item: MidiItem } | null = $derived.by(() => {
+    const shown = this.#shownClip;
+    return shown?.item.type === 'midi' ? { track: shown.track, item: shown.item } : null;
+  });
+  /** The audio clip that the editor shows. */
   readonly audioClip: { track: Track; item: AudioItem } | null = $derived.by(() => {
-    const itemInTrack = findItem(this.#project(), this.itemId);
-    return itemInTrack?.item.type === 'audio' ? { track: itemInTrack.track, item: itemInTrack.item } : null;
+    const shown = this.#shownClip;
+    return shown?.item.type === 'audio' ? { track: shown.track, item: shown.item } : null;
   });
 
   constructor(project: () => Project) {
     this.#project = project;
   }
 
+  /** Id of the clip that was selected last; null if no clip is selected. */
+  get itemId(): string | null {
+    return this.#itemId;
+  }
+  set itemId(id: string | null) {
+    this.#itemId = id;
+    this.itemIds = new Set(id === null ? [] : [id]);
+  }
+
+  /** Selects a track. Clips of other tracks are no longer selected. */
   selectTrack(id: string | null): void {
     if (this.trackId === id && !this.isMaster) return;
+    const item = findItem(this.#project(), this.#itemId);
+    if (item?.track.id !== id) {
+      this.itemId = null;
+      this.notes = new Set();
+    }
     this.trackId = id;
     this.isMaster = false;
     this.focus = 'tracks';
@@ -65,6 +91,22 @@ export class Selection {
     this.focus = 'tracks';
   }
 
+  /** Selects several clips. The last one is the clip that the editor shows. */
+  selectItems(ids: ReadonlySet<string>): void {
+    const last = [...ids].at(-1) ?? null;
+    const track = findItem(this.#project(), last)?.track;
+    if (track) this.selectItem(track.id, last);
+    else this.itemId = null;
+    this.itemIds = ids;
+  }
+
+  /** Adds a clip to the selection, or removes it. */
+  toggleItem(id: string): void {
+    const ids = new Set(this.itemIds);
+    if (!ids.delete(id)) ids.add(id);
+    this.selectItems(ids);
+  }
+
   /**
    * Selects the first track with notes of a newly opened song, and the track's clip with the most
    * notes. If no track has notes, selects the first track.
@@ -77,6 +119,11 @@ export class Selection {
     this.trackId = track?.id ?? null;
     this.itemId = track ? (itemWithMostNotes(track)?.id ?? null) : null;
   }
+}
+
+/** Returns the clip that stands for a track: the one with the most notes, or else the first one. */
+function mainItemOf(track: Track): Item | null {
+  return itemWithMostNotes(track) ?? track.items.find((item) => item.type !== 'section') ?? null;
 }
 
 /** Returns the track's clip with the most notes; null if the track has no notes. */

@@ -1,5 +1,5 @@
 /** The open song, its history of edits and its selection. */
-import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
+import { endGesture, goToStep, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
 import { frozenPartsChange, type FrozenPartsChange } from '../../project/freezing';
 import type { Project } from '../../project/model';
 import { emptyProject } from '../../project/normalize';
@@ -21,6 +21,10 @@ export class Song {
   readonly project: Project = $derived(this.#history.present);
   readonly isDirty: boolean = $derived(this.#history.present !== this.#saved);
   readonly undoLabel: string | null = $derived(this.#history.past.at(-1)?.label ?? null);
+  /** The labels of all edits, those that were undone last. */
+  readonly editLabels: readonly string[] = $derived([...this.#history.past, ...this.#history.future].map(({ label }) => label));
+  /** Number of edits that can be undone. */
+  readonly editCount: number = $derived(this.#history.past.length);
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
   readonly #onRefused: (change: FrozenPartsChange) => void;
@@ -40,9 +44,12 @@ export class Song {
     this.selection.startWith(project);
   }
 
-  /** Replaces the saved song with unsaved work that is based on it, as one edit. */
-  restore(project: Project, baseRevision: number): void {
-    this.#push('Restore unsaved work', project, null);
+  /**
+   * Replaces the open song with another version of it, as one edit. `baseRevision` is the revision
+   * on which that version is based.
+   */
+  restore(label: string, project: Project, baseRevision: number | null): void {
+    this.#push(label, project, null);
     this.revision = baseRevision;
   }
 
@@ -74,6 +81,12 @@ export class Song {
 
   redo(): void {
     this.#history = redo(this.#history);
+    this.selection.notes = new Set();
+  }
+
+  /** Undoes or redoes edits until the first `editCount` edits are done. */
+  goToEdit(editCount: number): void {
+    this.#history = goToStep(this.#history, editCount);
     this.selection.notes = new Set();
   }
 

@@ -1,8 +1,9 @@
 /** Commands of menus, buttons and keys that add, remove and change tracks. */
-import { addTrack, duplicateTrack, removeTrack } from '../../project/edit-tracks';
+import { addTrack, duplicateTrack, moveTrack, removeTrack } from '../../project/edit-tracks';
 import { setInstrument } from '../../project/instrument';
 import type { SynthEngine, TrackKind } from '../../project/model';
 import { addSend } from '../../project/routing';
+import { updateTrack } from '../../project/update-track';
 import { engineOf, keyOfChoice, nameOfChoice, type InstrumentChoice, type Instruments } from '../library/instruments';
 import type { SoundFontCatalog } from '../library/soundfont-catalog.svelte';
 import type { Notices } from '../notices.svelte';
@@ -57,6 +58,12 @@ export class TrackCommands {
     if (track) song.edit(`Delete ${track.name}`, (project) => removeTrack(project, id));
   }
 
+  /** Moves a track, by default the selected one, down by a number of tracks. */
+  move(offset: number, id = this.#song.selection.trackId): void {
+    const track = this.#song.project.tracks.find((candidate) => candidate.id === id);
+    if (track) this.#song.edit(`Move ${track.name}`, (project) => moveTrack(project, track.id, offset));
+  }
+
   duplicate(id: string): void {
     const song = this.#song;
     const copy = duplicateTrack(song.project, id);
@@ -80,15 +87,19 @@ export class TrackCommands {
       return;
     }
     if (choice.kind === 'plugin' && this.#instruments.keyOf(track.synth_engine) === keyOfChoice(choice)) return;
-    const change = setInstrument(song.project, track.id, engine);
+    // A name that the user has not changed is that of the earlier sound.
+    const isNamedAfterSound = track.name === this.#instruments.nameOf(track.synth_engine) || /^Track \d+$/.test(track.name);
+    const named = isNamedAfterSound ? updateTrack(song.project, track.id, (current) => ({ ...current, name })) : song.project;
+    const change = setInstrument(named, track.id, engine);
     if (!song.edit(`Choose ${name}`, () => change.project)) return;
+    const trackName = isNamedAfterSound ? name : track.name;
     const laterChanges = change.laterProgramChangeCount;
     const removedLanes = change.removedLaneCount;
     if (change.removedControlCount === 0 && laterChanges === 0 && removedLanes === 0) return;
     const result =
       change.removedControlCount > 0
-        ? `The program change at the start of ${track.name} was removed, because it would change the sound of ${name}.`
-        : `${track.name} plays ${name}.`;
+        ? `The program change at the start of ${trackName} was removed, because it would change the sound of ${name}.`
+        : `${trackName} plays ${name}.`;
     const remaining =
       laterChanges > 0
         ? ` The track still has ${laterChanges} later program ${laterChanges === 1 ? 'change, which changes' : 'changes, which change'} the sound.`

@@ -2,11 +2,17 @@
 import type { Player } from '../../engine/player.svelte';
 import { isEmptySong } from '../../project/merge';
 import { emptyProject } from '../../project/normalize';
-import { isStringOrNull, readStored } from '../local-storage';
+import { formatAgo } from '../../project/format';
+import { isStringOrNull, readStored, readTabStored } from '../local-storage';
 import type { Notices } from '../notices.svelte';
 import type { Song } from '../editing/song.svelte';
+import type { Autosaves } from './autosaves.svelte';
+import type { LeftSong, Restoring } from './restoring';
 import type { Saving } from './saving.svelte';
 import { DEMO_ID, type SongList } from './song-list.svelte';
+
+/** Maximum number of songs with unsaved work that the page offers when it is loaded. */
+const OFFERS_MAX = 2;
 
 export class SongSwitch {
   /** The open question about unsaved work, or null; `proceed` opens the other song. */
@@ -14,13 +20,23 @@ export class SongSwitch {
   readonly #song: Song;
   readonly #player: Player;
   readonly #saving: Saving;
+  readonly #autosaves: Autosaves;
+  readonly #restoring: Restoring;
   readonly #list: SongList;
   readonly #notices: Notices;
 
-  constructor(song: Song, player: Player, saving: Saving, list: SongList, notices: Notices) {
+  constructor(
+    song: Song,
+    player: Player,
+    unsaved: { saving: Saving; autosaves: Autosaves; restoring: Restoring },
+    list: SongList,
+    notices: Notices,
+  ) {
     this.#song = song;
     this.#player = player;
-    this.#saving = saving;
+    this.#saving = unsaved.saving;
+    this.#autosaves = unsaved.autosaves;
+    this.#restoring = unsaved.restoring;
     this.#list = list;
     this.#notices = notices;
   }
@@ -38,32 +54,68 @@ export class SongSwitch {
     return this.replace(() => this.#song.open(emptyProject(), null, true));
   }
 
+  /** Opens a saved song, or one that has only an autosave, with the unsaved work on it. */
   openSong(id: string): Promise<void> {
-    return this.replace(() => this.#saving.load(id));
+    return this.replace(() => (id === this.#song.project.project_id ? this.#reopen(id) : this.#open(id)));
   }
 
   /**
-   * Opens a song when the page is loaded: the song of the last visit, or else the demo song, any
-   * other song, or a new song.
+   * Opens a song when the page is loaded: the song of the last visit, or else the one with the
+   * newest unsaved work, the demo song, any other song, or a new song. Offers other unsaved work.
    */
   async openFirst(): Promise<void> {
-    const lastId = readStored<string | null>('last-project', null, isStringOrNull);
-    const id = [lastId, DEMO_ID, this.#list.entries[0]?.project_id ?? null].find((candidate) => this.#list.has(candidate));
+    const leftSongs = await this.#restoring.leftSongs();
+    const lastId = readTabStored('open-song', isStringOrNull) ?? readStored<string | null>('last-project', null, isStringOrNull);
+    const isKnown = (id: string | null): boolean => this.#list.has(id) || leftSongs.some(({ projectId }) => projectId === id);
+    const candidates = [lastId, leftSongs[0]?.projectId ?? null, DEMO_ID, this.#list.entries[0]?.project_id ?? null];
+    const id = candidates.find(isKnown) ?? null;
     try {
-      if (id) await this.#saving.load(id);
-      else this.#song.open(emptyProject(), null, true);
+      if (id === null) this.#song.open(emptyProject(), null, true);
+      else await this.#open(id);
     } catch (error) {
       this.#song.open(emptyProject(), null, true);
       this.#notices.showFailure('The last song cannot be opened', error);
     }
-    await this.#saving.restoreAutosave();
+    const offered = leftSongs.filter(({ projectId }) => projectId !== this.#song.project.project_id);
+    for (const left of offered.slice(0, OFFERS_MAX)) this.#offer(left);
+  }
+
+  /** Discards the autosave of a song that is not open. */
+  async discardUnsaved(id: string): Promise<void> {
+    await this.#restoring.discard(id);
+    await this.#list.changed();
+  }
+
+  async #open(id: string): Promise<void> {
+    const isSaved = this.#list.has(id);
+    if (isSaved) await this.#saving.load(id);
+    const isRestored = await this.#restoring.restore(id);
+    if (!isSaved && !isRestored) this.#song.open(emptyProject(), null, true);
+  }
+
+  /** Opens the saved version of the open song. */
+  async #reopen(id: string): Promise<void> {
+    const { owned } = this.#autosaves;
+    await this.#saving.load(id);
+    await this.#autosaves.drop(owned);
+  }
+
+  #offer({ projectId, name, atMs }: LeftSong): void {
+    this.#notices.show('info', `“${name}” has unsaved changes from ${formatAgo(atMs, Date.now())}.`, [
+      { label: 'Open it', action: () => void this.openSong(projectId) },
+      { label: 'Discard them', action: () => void this.discardUnsaved(projectId) },
+    ]);
   }
 
   async #replace(open: () => Promise<void> | void): Promise<void> {
     this.#player.stop();
+    const { generation } = this.#song;
+    const clientId = this.#autosaves.owned?.clientId ?? this.#autosaves.windowId;
+    const left = { projectId: this.#song.project.project_id, clientId };
     try {
       await open();
-      await this.#saving.dropAutosave();
+      // The user has decided to leave the unsaved work of the song that was open.
+      if (generation !== this.#song.generation && left.projectId !== this.#song.project.project_id) await this.#autosaves.drop(left);
       this.#player.seekTick(0);
     } catch (error) {
       this.#notices.showFailure('The song cannot be opened', error);

@@ -7,7 +7,48 @@ import { readStored, writeStored } from '../local-storage';
 /** The renderer of instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
-type StoredPreferences = { sound: SoundChoice; follow: boolean; snapTicks: number; pluginGrouping?: PluginGrouping; lettersAreTools?: boolean };
+/** Which position the transport shows. */
+export type PositionDisplay = 'both' | 'bars' | 'time';
+
+/** Settings of the transport. */
+export type TransportPreferences = {
+  metronome: boolean;
+  /** Level of the metronome in decibels. */
+  metronomeDb: number;
+  countInBars: 0 | 1 | 2;
+  /** Whether Stop returns to where playback started last, instead of staying. */
+  stopReturns: boolean;
+  position: PositionDisplay;
+  /** Whether the lanes of tempo, time signatures and markers are shown. */
+  timeLanes: boolean;
+};
+
+/** Settings of recordings. */
+export type RecordingPreferences = {
+  /** Whether a recording replaces the notes that it passes, instead of adding to them. */
+  replaces: boolean;
+  /** Whether the starts of notes snap to the grid. */
+  quantizes: boolean;
+};
+
+const TRANSPORT_DEFAULTS: TransportPreferences = {
+  metronome: false,
+  metronomeDb: -6,
+  countInBars: 0,
+  stopReturns: false,
+  position: 'both',
+  timeLanes: false,
+};
+
+type StoredPreferences = {
+  sound: SoundChoice;
+  follow: boolean;
+  snapTicks: number;
+  pluginGrouping?: PluginGrouping;
+  lettersAreTools?: boolean;
+  transport?: Partial<TransportPreferences>;
+  recording?: Partial<RecordingPreferences>;
+};
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
   const storedPreferences = value as Partial<StoredPreferences> | null;
@@ -17,7 +58,19 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     typeof storedPreferences.follow === 'boolean' &&
     Number.isInteger(storedPreferences.snapTicks) &&
     [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
-    [undefined, true, false].includes(storedPreferences.lettersAreTools)
+    [undefined, true, false].includes(storedPreferences.lettersAreTools) &&
+    areTransportPreferences(storedPreferences.transport ?? {}) &&
+    Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean')
+  );
+}
+
+function areTransportPreferences(transport: Partial<TransportPreferences>): boolean {
+  const { metronomeDb = 0, countInBars = 0, position = 'both', ...switches } = transport;
+  return (
+    Number.isFinite(metronomeDb) &&
+    [0, 1, 2].includes(countInBars) &&
+    ['both', 'bars', 'time'].includes(position) &&
+    Object.values(switches).every((value) => typeof value === 'boolean')
   );
 }
 
@@ -56,6 +109,24 @@ export class Preferences {
   }
   set pluginGrouping(value: PluginGrouping) {
     this.#stored.pluginGrouping = value;
+    this.#remember();
+  }
+
+  get transport(): TransportPreferences {
+    return { ...TRANSPORT_DEFAULTS, ...this.#stored.transport };
+  }
+
+  setTransport(change: Partial<TransportPreferences>): void {
+    this.#stored.transport = { ...this.#stored.transport, ...change };
+    this.#remember();
+  }
+
+  get recording(): RecordingPreferences {
+    return { replaces: false, quantizes: false, ...this.#stored.recording };
+  }
+
+  setRecording(change: Partial<RecordingPreferences>): void {
+    this.#stored.recording = { ...this.#stored.recording, ...change };
     this.#remember();
   }
 

@@ -1,6 +1,7 @@
 //! Plays the clips of a track.
 
 mod carry_over;
+mod loop_start;
 mod ring;
 mod voice;
 
@@ -10,8 +11,10 @@ use core::ops::Range;
 
 use crate::block::BLOCK_FRAMES;
 use crate::dsp::declicker::Declicker;
+use crate::mixer::LoopRegion;
 use crate::session::{AudioSlot, Clip};
 use carry_over::OldClips;
+use loop_start::LoopStart;
 use ring::Ring;
 use voice::Voice;
 
@@ -73,6 +76,8 @@ pub(crate) struct ClipPlayer {
     declicker: Declicker,
     underruns: Underruns,
     is_underrun: bool,
+    /// The loop that the session plays, with the streamed audio at its start.
+    loop_start: Option<LoopStart>,
 }
 
 impl ClipPlayer {
@@ -89,6 +94,7 @@ impl ClipPlayer {
             declicker: Declicker::new(sample_rate_hz),
             underruns: Underruns::default(),
             is_underrun: false,
+            loop_start: None,
         }
     }
 
@@ -128,6 +134,9 @@ impl ClipPlayer {
             let Some(voice) = ring.voice_index().and_then(|voice| self.voices.get(voice)) else { continue };
             old.carry_over(voice, ring, self.position_frames.saturating_sub(voice.clip.frame));
         }
+        if let Some(loop_start) = &mut self.loop_start {
+            loop_start.set_voices(&self.voices);
+        }
     }
 
     /// Cuts all sound and moves to a frame.
@@ -153,6 +162,33 @@ impl ClipPlayer {
         self.assign_rings();
         self.rings.iter_mut().for_each(|ring| _ = ring.set_underrun(false));
         self.is_underrun = false;
+    }
+
+    /// Sets the loop that the session plays. For streamed audio, allocates buffers that keep the
+    /// audio at the start of the loop.
+    pub(crate) fn set_loop(&mut self, region: Option<LoopRegion>) {
+        if region != self.loop_start.as_ref().map(LoopStart::region) {
+            self.loop_start = region.map(|region| LoopStart::new(region, &self.voices));
+        }
+    }
+
+    /// Returns the position: the frame of the session that is played next.
+    pub(crate) fn position_frames(&self) -> u64 {
+        self.position_frames
+    }
+
+    /// Moves from the end of the loop to its start. The step between both signals decays like that
+    /// of an edit.
+    pub(crate) fn jump_to_loop_start(&mut self) {
+        let Some(start_frame) = self.loop_start.as_ref().map(|loop_start| loop_start.region().start_frame)
+        else {
+            return;
+        };
+        self.declicker.switch();
+        self.stop(start_frame);
+        if let Some(loop_start) = &self.loop_start {
+            loop_start.copy_to(&mut self.rings);
+        }
     }
 
     /// Whether the player is silent while the session is stopped.
@@ -218,26 +254,23 @@ impl ClipPlayer {
         self.clips.len()
     }
 
-    /// Returns the blocks that the clips need, in no particular order.
+    /// Returns the blocks that the clips need, in no particular order. In a loop, these are blocks
+    /// before its end, and blocks at its start.
     pub(crate) fn wanted(&self, track: usize) -> impl Iterator<Item = WantedAudio> {
-        self.rings.iter().filter_map(move |ring| {
+        let end_frame = self
+            .loop_start
+            .as_ref()
+            .map_or(u64::MAX, |loop_start| loop_start.region().end_frame_from(self.position_frames));
+        let near = self.rings.iter().filter_map(move |ring| {
             let voice = self.voices.get(ring.voice_index()?)?;
             let read_frame = self.position_frames.saturating_sub(voice.clip.frame);
-            let clip_frame = ring.missing_from(read_frame);
-            let free_frames = ring.free_frames(read_frame);
-            if clip_frame >= voice.sounding_frames || free_frames == 0 {
-                return None;
-            }
-            let (source_frame, to_end) = voice.source(clip_frame);
-            Some(WantedAudio {
-                track,
-                clip: voice.clip_index,
-                audio_slot: voice.clip.audio_slot,
-                source_frame,
-                frames: free_frames.min(usize::try_from(to_end).unwrap_or(free_frames)),
-                ahead_frames: clip_frame - read_frame,
-            })
-        })
+            voice.wanted(track, ring, read_frame, end_frame)
+        });
+        let at_loop_start = self
+            .loop_start
+            .iter()
+            .flat_map(move |start| start.wanted(track, &self.voices, self.position_frames));
+        near.chain(at_loop_start)
     }
 
     /// Stores streamed audio from `source_frame` on in the rings of all clips that need it. Frames
@@ -249,6 +282,9 @@ impl ClipPlayer {
                 let read_frame = self.position_frames.saturating_sub(voice.clip.frame);
                 voice.fill(ring, read_frame, source_frame, audio);
             }
+        }
+        if let Some(loop_start) = &mut self.loop_start {
+            loop_start.fill(&self.voices, audio_slot, source_frame, audio);
         }
     }
 
@@ -373,7 +409,8 @@ fn voices_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> Vec<Voice> {
 /// Returns the number of rings that a player of `clips` has, and the bytes of each ring.
 pub(crate) fn rings_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> (usize, usize) {
     let ring_bytes = 2 * size_of::<f32>() * (AHEAD_FRAMES + BEHIND_FRAMES) as usize;
-    (max_simultaneous_rings(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
+    // A loop has as many rings again, with the audio at its start.
+    (2 * max_simultaneous_rings(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
 }
 
 /// Returns the maximum number of voices that need a ring at the same time.

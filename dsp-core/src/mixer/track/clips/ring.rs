@@ -61,6 +61,14 @@ impl Ring {
         self.frames() - self.ahead_frames
     }
 
+    /// Copies the contents of a ring of the same size.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        for (values, other_values) in self.values.iter_mut().zip(&other.values) {
+            values.copy_from_slice(other_values);
+        }
+        (self.start, self.end, self.oldest) = (other.start, other.end, other.oldest);
+    }
+
     /// Returns the first missing frame of the clip from `read_frame` on, where `read_frame` is the
     /// next frame to be played.
     pub(super) fn missing_from(&self, read_frame: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Selects the source frames that a clip plays and computes their gains.
 
-use super::AHEAD_FRAMES;
 use super::ring::Ring;
+use super::{AHEAD_FRAMES, WantedAudio};
 use crate::session::{Audio, AudioSlot, Clip};
 
 /// A clip with its source.
@@ -88,6 +88,33 @@ impl Voice {
         });
         ring.fill(read_frame, missing_audio);
         self.repeat(ring, read_frame);
+    }
+
+    /// Returns the block that a ring needs next, up to the frame `end_frame` of the session.
+    /// `read_frame` is the next frame of the clip to be played.
+    pub(super) fn wanted(
+        &self,
+        track: usize,
+        ring: &Ring,
+        read_frame: u64,
+        end_frame: u64,
+    ) -> Option<WantedAudio> {
+        let clip_end = self.sounding_frames.min(end_frame.saturating_sub(self.clip.frame));
+        let clip_frame = ring.missing_from(read_frame);
+        let free_frames = ring.free_frames(read_frame);
+        if clip_frame >= clip_end || free_frames == 0 {
+            return None;
+        }
+        let (source_frame, to_end) = self.source(clip_frame);
+        let to_end = to_end.min(clip_end - clip_frame);
+        Some(WantedAudio {
+            track,
+            clip: self.clip_index,
+            audio_slot: self.clip.audio_slot,
+            source_frame,
+            frames: free_frames.min(usize::try_from(to_end).unwrap_or(free_frames)),
+            ahead_frames: clip_frame - read_frame,
+        })
     }
 
     /// If the clip is looped, lets a ring repeat the last iteration of the loop. `read_frame` is

@@ -1,0 +1,136 @@
+//! Processes blocks in real time, in memory that the service shares ([`songfoundry_bridge_protocol::live`]).
+#![expect(unsafe_code, reason = "descriptors come from the socket as numbers")]
+
+use std::fs::File;
+use std::io::{ErrorKind, IoSliceMut, Read as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use anyhow::Context as _;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixAddr, recvmsg};
+use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue, Process};
+use songfoundry_bridge_protocol::live::{
+    LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LIVE_FRAMES, LiveAnswer, LiveAudio, LiveMemory,
+};
+
+use super::session::Session;
+use crate::module::FailureReason;
+
+/// Priority (`nice`) of the thread that processes blocks, where the system allows it. Beside a busy
+/// thread of priority 0, such a thread gets nine tenths of a processor.
+const REAL_TIME_NICE: i32 = -10;
+
+/// The shared memory, its events, and buffers that keep their memory between blocks.
+pub(super) struct LiveBlocks {
+    memory: LiveMemory,
+    posted: File,
+    answered: File,
+    changes: Vec<ParameterValue>,
+    audio: LiveAudio,
+    input: Vec<Vec<f32>>,
+    output: Vec<Vec<f32>>,
+}
+
+impl LiveBlocks {
+    /// Receives the memory and the events from the service, and raises the priority of this thread.
+    /// Returns the reason if no plugin is open.
+    ///
+    /// # Errors
+    /// The socket fails, or the descriptors are not those that the protocol states.
+    pub(super) fn receive(
+        socket: &UnixStream,
+        session: &Session,
+    ) -> anyhow::Result<Result<Self, FailureReason>> {
+        let [memory, posted, answered] = receive_descriptors(socket)?.map(File::from);
+        if !session.is_open() {
+            return Ok(Err("no plugin is open".to_owned()));
+        }
+        let memory = LiveMemory::map(&memory)?;
+        // Only some users may raise a priority. Blocks may otherwise be late on a busy machine.
+        let _ = rustix::process::setpriority_process(None, REAL_TIME_NICE);
+        let channels = vec![vec![0.0; LIVE_FRAMES]; LIVE_CHANNELS];
+        Ok(Ok(Self {
+            memory,
+            posted,
+            answered,
+            changes: Vec::with_capacity(LIVE_CHANGES_MAX),
+            audio: [[0.0; LIVE_FRAMES]; LIVE_CHANNELS],
+            input: channels.clone(),
+            output: channels,
+        }))
+    }
+
+    /// Returns the event of posted blocks.
+    pub(super) fn posted_event(&self) -> BorrowedFd<'_> {
+        self.posted.as_fd()
+    }
+
+    /// Processes all posted blocks in order.
+    ///
+    /// # Errors
+    /// The events fail, or the plugin refuses to process. The helper then ends.
+    pub(super) fn process(&mut self, session: &mut Session) -> anyhow::Result<()> {
+        match self.posted.read(&mut [0; 8]) {
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut last = self.memory.answered();
+        // The service posts no block over one that waits, so there are at most this many.
+        for _ in 0..LIVE_BLOCKS {
+            if self.memory.posted() == last {
+                break;
+            }
+            last = last.wrapping_add(1);
+            self.process_block(last, session).map_err(anyhow::Error::msg)?;
+        }
+        Ok(())
+    }
+
+    fn process_block(&mut self, number: u32, session: &mut Session) -> Result<(), FailureReason> {
+        let transport = self.memory.read(number, &mut self.changes, &mut self.audio);
+        for (channel, samples) in self.input.iter_mut().zip(&self.audio) {
+            channel.copy_from_slice(samples);
+        }
+        let changes = self.changes.iter().filter(|change| session.has_parameter(change.id));
+        let events = changes.map(|change| Event { frame: 0, kind: EventKind::Parameter(*change) }).collect();
+        let process = Process {
+            frames: LIVE_FRAMES as u32,
+            input_channels: LIVE_CHANNELS as u16,
+            output_channels: LIVE_CHANNELS as u16,
+            transport,
+            events,
+            ..Process::default()
+        };
+        let processed = session.process_block(&process, &self.input, &mut self.output)?;
+        for (samples, channel) in self.audio.iter_mut().zip(&self.output) {
+            samples.copy_from_slice(channel);
+        }
+        let answer = LiveAnswer {
+            latency_frames: processed.latency_frames,
+            non_finite_samples: u32::try_from(processed.non_finite_samples).unwrap_or(u32::MAX),
+        };
+        self.memory.answer(number, &self.audio, answer);
+        // A full counter means that the service has not read for very long; it is signalled anyway.
+        let _ = self.answered.write(&1_u64.to_ne_bytes());
+        Ok(())
+    }
+}
+
+/// Receives the byte with three descriptors that follows the request.
+fn receive_descriptors(socket: &UnixStream) -> anyhow::Result<[OwnedFd; 3]> {
+    let mut byte = [0];
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    let mut space = nix::cmsg_space!([std::os::fd::RawFd; 3]);
+    let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+    let message = recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut parts, Some(&mut space), flags)?;
+    let mut descriptors = Vec::new();
+    for control in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(numbers) = control {
+            // SAFETY: the system has just opened these descriptors for this process.
+            descriptors.extend(numbers.into_iter().map(|number| unsafe { OwnedFd::from_raw_fd(number) }));
+        }
+    }
+    let count = descriptors.len();
+    descriptors.try_into().ok().with_context(|| format!("expected 3 descriptors, not {count}"))
+}

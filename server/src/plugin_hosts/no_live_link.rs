@@ -1,0 +1,33 @@
+//! Systems other than Linux, where no plugins process in real time.
+
+use songfoundry_bridge_protocol::host::{ParameterValue, Transport};
+use songfoundry_bridge_protocol::live::{LiveAnswer, LiveAudio};
+use tokio::time::Instant;
+
+/// There is no such memory.
+#[derive(Debug)]
+pub struct LiveLink(std::convert::Infallible);
+
+impl LiveLink {
+    /// Is never called.
+    pub fn post(&mut self, _: &Transport, _: &[ParameterValue], _: &LiveAudio) {
+        match self.0 {}
+    }
+
+    /// Is never called.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// Is never called.
+    #[must_use]
+    pub fn answered_number(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// Is never called.
+    pub async fn answer(&mut self, _: Instant, _: &mut LiveAudio) -> Option<LiveAnswer> {
+        match self.0 {}
+    }
+}

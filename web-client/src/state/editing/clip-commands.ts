@@ -1,0 +1,170 @@
+/** Commands of menus, keys and gestures that edit the selected clips. */
+import type { Player } from '../../engine/player.svelte';
+import { itemEndTick } from '../../project/audio-time';
+import { copiedClips, pasteClips, pasteTrack } from '../../project/clipboard-content';
+import { crossfadeClips } from '../../project/crossfade';
+import { splitAudio } from '../../project/edit-audio';
+import { clipsOf, copyClips, duplicateOffset, moveClips, removeClips, type PlacedClip } from '../../project/edit-clips';
+import { itemId } from '../../project/edit-items';
+import { joinMidi, splitMidi } from '../../project/edit-midi-clips';
+import { removeTrack } from '../../project/edit-tracks';
+import { signatureAt } from '../../project/grid';
+import { TICKS_PER_QUARTER, type Project } from '../../project/model';
+import type { Notices } from '../notices.svelte';
+import type { Preferences } from '../view/preferences.svelte';
+import type { Clipboard } from './clipboard';
+import type { Song } from './song.svelte';
+import type { Timeline } from './timeline.svelte';
+import type { TrackCommands } from './track-commands';
+
+export class ClipCommands {
+  readonly #song: Song;
+  readonly #timeline: Timeline;
+  readonly #player: Player;
+  readonly #tracks: TrackCommands;
+  readonly #clipboard: Clipboard;
+  readonly #preferences: Preferences;
+  readonly #notices: Notices;
+
+  constructor(
+    song: Song,
+    timeline: Timeline,
+    player: Player,
+    tracks: TrackCommands,
+    clipboard: Clipboard,
+    preferences: Preferences,
+    notices: Notices,
+  ) {
+    this.#song = song;
+    this.#timeline = timeline;
+    this.#player = player;
+    this.#tracks = tracks;
+    this.#clipboard = clipboard;
+    this.#preferences = preferences;
+    this.#notices = notices;
+  }
+
+  get #selected(): PlacedClip[] {
+    return clipsOf(this.#song.project, this.#song.selection.itemIds);
+  }
+
+  /** Copies the selected clips, or else the selected track. Returns false if nothing is selected. */
+  copy(): boolean {
+    const { project, selection } = this.#song;
+    const clips = copiedClips(project, selection.itemIds, this.#timeline.songTime);
+    const track = selection.isMaster ? null : selection.track;
+    if (clips) this.#clipboard.copy(clips);
+    else if (track) this.#clipboard.copy({ kind: 'track', track });
+    return clips !== null || track !== null;
+  }
+
+  /** Copies the selected clips or the selected track, and removes them. */
+  cut(): void {
+    if (!this.copy()) return;
+    const song = this.#song;
+    const { track } = song.selection;
+    if (this.#selected.length > 0) this.#removeAs('Cut');
+    else if (track) song.edit(`Cut ${track.name}`, (project) => removeTrack(project, track.id));
+  }
+
+  /** Pastes clips at a tick, by default the playhead, or a track below the selected track. */
+  paste(tick = this.#player.positionTick()): void {
+    const song = this.#song;
+    const { content } = this.#clipboard;
+    if (content === null) {
+      this.#notices.show('info', 'There is nothing to paste: copy clips or a track first.');
+    } else if (content.kind === 'track') {
+      const pasted = pasteTrack(song.project, content, song.selection.trackId);
+      if (song.edit(`Paste ${content.track.name}`, () => pasted.project)) song.selection.selectTrack(pasted.trackId);
+    } else {
+      const pasted = pasteClips(song.project, content, song.selection.trackId, tick);
+      if (song.edit(clipLabel('Paste', pasted.ids.size), () => pasted.project)) song.selection.selectItems(pasted.ids);
+    }
+  }
+
+  /** Inserts copies of the selected clips after them, on the next beat; or copies the track. */
+  duplicate(): void {
+    const song = this.#song;
+    const clips = this.#selected;
+    const { trackId, itemIds } = song.selection;
+    if (clips.length === 0) {
+      if (trackId !== null) this.#tracks.duplicate(trackId);
+      return;
+    }
+    const time = this.#timeline.songTime;
+    const startTick = Math.min(...clips.map(({ item }) => item.start_tick));
+    const endTick = Math.max(...clips.map(({ item }) => itemEndTick(time, item)));
+    const beatTicks = (TICKS_PER_QUARTER * 4) / signatureAt(song.project.time_signatures, startTick).denominator;
+    const offset = duplicateOffset(endTick - startTick, beatTicks, this.#preferences.stepTicks);
+    const copied = copyClips(song.project, itemIds, offset, 0);
+    if (song.edit(clipLabel('Duplicate', clips.length), () => copied.project)) song.selection.selectItems(copied.ids);
+  }
+
+  remove(): void {
+    if (this.#selected.length > 0) this.#removeAs('Delete');
+  }
+
+  /** Moves the selected clips by ticks. */
+  nudge(byTicks: number): void {
+    const ids = this.#song.selection.itemIds;
+    if (byTicks === 0 || ids.size === 0) return;
+    this.#song.edit(clipLabel('Move', ids.size), (project) => moveClips(project, ids, byTicks, 0));
+  }
+
+  /** Splits the selected clips at a tick, by default the playhead. */
+  split(atTick = this.#player.positionTick()): void {
+    const song = this.#song;
+    const tick = Math.round(atTick);
+    const time = this.#timeline.songTime;
+    const clips = this.#selected;
+    let { project } = song;
+    const secondIds = new Set<string>();
+    for (const { item } of clips) {
+      const id = itemId(item);
+      const split: { project: Project; itemId: string } | null = item.type === 'audio' ? splitAudio(project, time, id, tick) : splitMidi(project, id, tick);
+      if (!split) continue;
+      project = split.project;
+      secondIds.add(split.itemId);
+    }
+    if (secondIds.size === 0) {
+      const hasLoop = clips.some(({ item }) => item.type === 'audio' && item.loop);
+      this.#notices.show('info', hasLoop ? 'A loop cannot be split.' : 'To split a clip, select it and put the playhead inside it.');
+      return;
+    }
+    if (song.edit(clipLabel('Split', secondIds.size), () => project)) song.selection.selectItems(secondIds);
+  }
+
+  /** Joins the selected MIDI clips of each track. */
+  join(): void {
+    const song = this.#song;
+    const joined = joinMidi(song.project, song.selection.itemIds);
+    if (!joined) this.#notices.show('info', 'To join MIDI clips, select two or more on the same track.');
+    else if (song.edit('Join clips', () => joined.project)) song.selection.selectItems(joined.ids);
+  }
+
+  /** Fades the selected audio clips into those that they overlap. */
+  crossfade(): void {
+    const song = this.#song;
+    const faded = crossfadeClips(song.project, this.#timeline.songTime, song.selection.itemIds);
+    if (faded === song.project) this.#notices.show('info', 'To crossfade audio clips, let two clips of a track overlap and select one.');
+    else song.edit('Crossfade clips', () => faded);
+  }
+
+  /** Selects all clips of the song. */
+  selectAll(): void {
+    const { project, selection } = this.#song;
+    const items = project.tracks.flatMap((track) => track.items.filter((item) => item.type !== 'section'));
+    selection.selectItems(new Set(items.map(itemId)));
+  }
+
+  #removeAs(verb: string): void {
+    const song = this.#song;
+    const ids = song.selection.itemIds;
+    if (song.edit(clipLabel(verb, ids.size), (project) => removeClips(project, ids))) song.selection.itemId = null;
+  }
+}
+
+/** Returns the name of an edit: `Cut clip`, `Cut 3 clips`. */
+export function clipLabel(verb: string, count: number): string {
+  return count === 1 ? `${verb} clip` : `${verb} ${count} clips`;
+}
