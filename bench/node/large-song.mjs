@@ -2,7 +2,7 @@
 
 const TICKS_PER_BAR = 3840;
 
-/** Returns a project with the given numbers of tracks, clips of each track and notes of each clip. */
+/** Returns a project with some tracks, some clips on each track, and some notes in each clip. */
 export function largeSong({ tracks = 100, clipsEach = 50, notesEach = 4 } = {}) {
   const noteTicks = TICKS_PER_BAR / notesEach;
   const clip = (track, index) => ({

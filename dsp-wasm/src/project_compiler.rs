@@ -38,8 +38,8 @@ impl ProjectCompiler {
     ///
     /// `song` is the project without its tracks. `order` has an entry for each of its tracks: the
     /// index of an unchanged track in the previous version, or 4294967295 for the next one of
-    /// `changed_tracks`. The MIDI items of these have no notes; all their notes, in the order of the
-    /// tracks and items, are in `notes` as tick, length in ticks, pitch and velocity.
+    /// `changed_tracks`. The MIDI items of these have no notes; all their notes, in the order of
+    /// the tracks and items, are in `notes` as tick, length in ticks, pitch and velocity.
     /// `note_counts` has the number of notes of each MIDI item. For the other arguments, see
     /// [`compile_session`](compile::compile_session).
     ///
@@ -74,11 +74,7 @@ impl ProjectCompiler {
 }
 
 /// Puts the kept and the changed tracks into the order of the new version.
-fn arranged(
-    mut kept: Vec<Option<Track>>,
-    order: &[u32],
-    changed: Vec<Track>,
-) -> Result<Vec<Track>, String> {
+fn arranged(mut kept: Vec<Option<Track>>, order: &[u32], changed: Vec<Track>) -> Result<Vec<Track>, String> {
     let mut changed = changed.into_iter();
     let track_at = |index: &u32| match *index {
         CHANGED => changed.next().ok_or_else(|| "a changed track is missing".to_owned()),
@@ -160,7 +156,9 @@ mod tests {
         let mut tracks = [track("a")];
         add_notes(&mut tracks, &numbers, &[1, 2]).expect("notes");
         let notes = |index: usize| match &tracks[0].items[index] {
-            Item::Midi(item) => item.notes.iter().map(|note| (note.tick, note.pitch, note.velocity)).collect(),
+            Item::Midi(item) => {
+                item.notes.iter().map(|note| (note.tick, note.pitch, note.velocity)).collect()
+            }
             _ => Vec::new(),
         };
         assert_eq!(notes(0), [(0, 60, 0.5)]);
