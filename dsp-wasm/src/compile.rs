@@ -27,10 +27,10 @@ pub struct CompiledSession {
 ///
 /// `bank_slots` is a JavaScript object that maps SoundFont ids to the numbers of the engine's bank
 /// slots. Tracks whose bank is in no slot are silent. `audio` is an object that maps the service's
-/// ids of audio files to objects. Each of these has the file's `slot`, its length in `frames` at the
-/// engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio` is undefined,
-/// the engine has no audio files. `plugin_outputs` is a list of objects that name the recorded
-/// outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of the
+/// ids of audio files to objects. Each of these has the file's `slot`, its length in `frames` at
+/// the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio` is
+/// undefined, the engine has no audio files. `plugin_outputs` is a list of objects that name the
+/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of the
 /// track), and the id of the audio as `audioId`. If it is undefined, plugin effects pass their
 /// input, and plugin instruments are silent.
 pub(crate) fn slot_contents(

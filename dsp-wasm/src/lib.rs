@@ -2,7 +2,7 @@
 //!
 //! The page and the audio thread each have an instance of this module. The page [compiles] a
 //! project into the bytes of a session, and the audio thread [plays] the session. Slow work, such
-//! as reading JavaScript objects or converting ticks to frames, thus never happens on the audio thread.
+//! as reading projects or converting ticks to frames, thus never happens on the audio thread.
 //!
 //! [compiles]: compile::compile_session
 //! [plays]: engine::WasmEngine

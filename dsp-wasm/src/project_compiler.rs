@@ -38,8 +38,8 @@ impl ProjectCompiler {
     ///
     /// `song` is the project without its tracks. `order` has an entry for each of its tracks: the
     /// index of an unchanged track in the previous version, or 4294967295 for the next one of
-    /// `changed_tracks`. The MIDI items of these have no notes; all their notes, in the order of the
-    /// tracks and items, are in `notes` as tick, length in ticks, pitch and velocity.
+    /// `changed_tracks`. The MIDI items of these have no notes; all their notes, in the order of
+    /// the tracks and items, are in `notes` as tick, length in ticks, pitch and velocity.
     /// `note_counts` has the number of notes of each MIDI item. For the other arguments, see
     /// [`compile_session`](compile::compile_session).
     ///

@@ -1,10 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import type { EngineClient } from '@songfoundry/web-worklet';
+import { describe, expect, it, vi } from 'vitest';
 
 import { audibleSecs } from '../src/engine/audio-clock';
 import { octaveShiftOf, semitoneOf } from '../src/engine/computer-keys';
 import { METER_FLOOR_DB, meterAt, silentMeter } from '../src/engine/meters';
+import { MixSender } from '../src/engine/mix-sender';
 import { Playhead } from '../src/engine/playhead';
 import { readFloatWav } from '../src/engine/wav';
+import { AUDITION_TRACK_ID } from '../src/project/engine-project';
+import { emptyProject } from '../src/project/normalize';
 
 describe('meters', () => {
   it('fall at 20 dB a second', () => {
@@ -117,5 +121,26 @@ describe('rendered audio', () => {
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
     expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
     expect(() => readFloatWav(wav(3, 32, 2, [0]).slice(0, 48))).toThrow(/contain no samples/);
+  });
+});
+
+describe('the mix that the engine receives', () => {
+  const track = (id: string, volume_db: number, solo = false) => ({ id, name: id, kind: 'instrument' as const, color: '#ffffff', volume_db, pan: 0, mute: false, solo, items: [] });
+  const projectOf = (...tracks: ReturnType<typeof track>[]) => ({ ...emptyProject(), tracks });
+
+  it('has only what changed since the session or the last mix, for tracks that the engine has', () => {
+    const engine = { setTrackMix: vi.fn(), setMasterGain: vi.fn() };
+    const sender = new MixSender();
+    sender.receivedSession(projectOf(track('a', 0), track('b', -3)), ['a', 'b', AUDITION_TRACK_ID]);
+    sender.send(engine as unknown as EngineClient, projectOf(track('a', 0), track('b', -3), track('new', 0)));
+    expect(engine.setTrackMix).not.toHaveBeenCalled();
+    sender.send(engine as unknown as EngineClient, projectOf(track('a', 0), track('b', -6, true)));
+    sender.send(engine as unknown as EngineClient, projectOf(track('a', 0), track('b', -6, true)));
+    expect(engine.setTrackMix.mock.calls).toEqual([
+      ['b', { gainDb: -6, pan: 0, mute: false, solo: true }],
+      // The audition track is soloed with the others, so it stays audible.
+      [AUDITION_TRACK_ID, { gainDb: 0, pan: 0, mute: false, solo: true }],
+    ]);
+    expect(engine.setMasterGain).not.toHaveBeenCalled();
   });
 });

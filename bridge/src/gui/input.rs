@@ -229,15 +229,15 @@ mod tests {
 
     #[test]
     fn input_outside_of_the_limits_is_refused() {
-        let check = |events| super::check(&input(events)).map_err(|reason| reason.to_string());
-        assert_eq!(check(vec![InputEvent::Move { x: 100.0, y: 50.0 }]), Ok(()));
-        let reason = |events| check(events).expect_err("refused");
+        let checked = |events| check(&input(events)).map_err(|reason| reason.to_string());
+        assert_eq!(checked(vec![InputEvent::Move { x: 100.0, y: 50.0 }]), Ok(()));
+        let reason = |events| checked(events).expect_err("refused");
         assert!(reason(vec![InputEvent::Move { x: 101.0, y: 0.0 }]).contains("outside"));
         assert!(reason(vec![InputEvent::Move { x: f64::NAN, y: 0.0 }]).contains("outside"));
         assert!(reason(vec![InputEvent::Button { x: 1.0, y: 1.0, button: 3, down: true }]).contains("not 3"));
         assert!(reason(vec![InputEvent::Release; INPUT_EVENTS_MAX + 1]).contains("maximum is 256"));
         assert!(reason(vec![InputEvent::Text { text: "a".repeat(1_001) }]).contains("1000 characters"));
         let empty = Input { width: 0.0, height: 50.0, events: Vec::new() };
-        assert!(super::check(&empty).expect_err("refused").contains("not 0 and 50"));
+        assert!(check(&empty).expect_err("refused").contains("not 0 and 50"));
     }
 }

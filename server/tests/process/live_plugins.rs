@@ -161,7 +161,7 @@ fn assert_smooth(signal: &[f32], step: f32) {
 /// The effects of a reference chain.
 enum Reference<'h> {
     BuiltIn(EffectChain),
-    Plugin(PluginHost<'h>, Vec<Event>),
+    Plugin(Box<PluginHost<'h>>, Vec<Event>),
 }
 
 fn built_in(id: &str, name: &str) -> Reference<'static> {
@@ -179,10 +179,11 @@ fn plugin<'h>(hosts: &'h PluginHosts, name: &str, plugin_id: &str) -> Reference<
     let options = OpenOptions {
         sample_rate_hz: RATE_HZ,
         block_frames_max: FRAMES as u32,
+        can_show_window: false,
         is_real_time: false,
         is_cancelled: &|| false,
     };
-    Reference::Plugin(PluginHost::open(hosts, &plugin, options).expect("opens"), Vec::new())
+    Reference::Plugin(Box::new(PluginHost::open(hosts, &plugin, options).expect("opens")), Vec::new())
 }
 
 impl Reference<'_> {

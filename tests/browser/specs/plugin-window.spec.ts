@@ -16,7 +16,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   const cutoff = page.getByRole('slider', { name: /^Nekobi cutoff/i });
   const before = await cutoff.getAttribute('aria-valuenow');
   await page.getByRole('button', { name: 'Open window' }).click();
-  const panel = page.getByRole('dialog', { name: 'Window of Nekobi' });
+  const panel = page.getByRole('group', { name: 'Window of Nekobi' });
   const picture = panel.getByRole('application', { name: /^Nekobi/ });
   await expect(picture).toHaveAttribute('width', '636');
 

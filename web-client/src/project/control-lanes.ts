@@ -60,7 +60,7 @@ export function valueOfLaneAt(points: readonly ControlPoint[], lane: ControlLane
   return points.findLast((point) => point.tick <= tick)?.value ?? rangeOfLane(lane).initial;
 }
 
-/** Limits a value to the range of the lane, and rounds it. A pedal is either off (0) or on (127). */
+/** Limits a value to the range of the lane, and rounds it. A pedal is off (0) or on (127). */
 export function clampToLane(lane: ControlLane, value: number): number {
   const { min, max } = rangeOfLane(lane);
   if (isSwitchLane(lane)) return value >= 64 ? max : min;

@@ -15,8 +15,8 @@ function clamp(value: number, low: number, high: number): number {
 }
 
 /**
- * Returns the least and the greatest value of some notes. A call such as `Math.min(...values)` would
- * fail for very many notes.
+ * Returns the least and the greatest value of some notes. A call such as `Math.min(...values)`
+ * would fail for very many notes.
  */
 function rangeOf(notes: readonly Note[], valueOf: (note: Note) => number): [least: number, greatest: number] {
   let least = Infinity;

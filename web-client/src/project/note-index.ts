@@ -6,7 +6,7 @@ import { TICKS_PER_QUARTER, type Note } from './model';
 
 /** Ticks of one bucket of the index: a bar of 4/4. */
 const BUCKET_TICKS = TICKS_PER_QUARTER * 4;
-/** Longest note, in buckets, that is found by its start. Longer notes are in a list of their own. */
+/** Longest note, in buckets, that is found by its start. Longer notes are in a separate list. */
 const LONG_BUCKETS = 4;
 
 export class NoteIndex {

@@ -26,8 +26,20 @@ function audioRoutes(project: Project): Routes {
   );
 }
 
+/** All routes of projects, because many parts of the page ask for those of the same project. */
+const knownRoutes = new WeakMap<Project, Routes>();
+
 /** Returns the routes through outputs, sends and side-chains. */
 function allRoutes(project: Project): Routes {
+  let routes = knownRoutes.get(project);
+  if (!routes) {
+    routes = collectRoutes(project);
+    knownRoutes.set(project, routes);
+  }
+  return routes;
+}
+
+function collectRoutes(project: Project): Routes {
   const routes = new Map([...audioRoutes(project)].map(([id, destinationIds]) => [id, [...destinationIds]]));
   for (const track of project.tracks) {
     for (const effect of track.effects ?? []) routes.get(sideChainOf(effect) ?? '')?.push(track.id);
@@ -49,8 +61,10 @@ function reachableFrom(routes: Routes, id: string): Set<string> {
 
 /** Returns the buses and groups to which a track can be routed without a feedback loop. */
 export function possibleTargets(project: Project, id: string): Track[] {
+  const candidates = project.tracks.filter((track) => hasInputs(track.kind));
+  if (candidates.length === 0) return candidates;
   const routes = allRoutes(project);
-  return project.tracks.filter((track) => hasInputs(track.kind) && !reachableFrom(routes, track.id).has(id));
+  return candidates.filter((track) => !reachableFrom(routes, track.id).has(id));
 }
 
 /**

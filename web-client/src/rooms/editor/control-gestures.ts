@@ -44,7 +44,10 @@ export class ControlGestures {
     return nearestIndex;
   }
 
-  /** Takes the point under the pointer and returns its index; or begins to draw, or with Alt to erase. */
+  /**
+   * Takes the point under the pointer and returns its index. Without one, it begins to draw, or with
+   * Alt to erase, and returns null.
+   */
   press(item: MidiItem, pointer: ControlPointer): number | null {
     this.#gestureCount += 1;
     const index = pointer.altKey ? null : this.pointAt(item, pointer);
@@ -84,7 +87,7 @@ export class ControlGestures {
     return Math.min(LINE_STEP_TICKS, this.#stepTicks() || LINE_STEP_TICKS);
   }
 
-  /** Returns the point under the pointer, at a step of the grid or of a line; with Shift anywhere. */
+  /** Returns the point under the pointer, at a step of a line; with Shift anywhere. */
   #pointUnder(item: MidiItem, { x, y, heightPx, shiftKey }: ControlPointer, direction: 'nearest' | 'down'): ControlPoint {
     const songTick = this.#view.tick(x);
     const tick = shiftKey ? Math.round(songTick) : snapTick(this.#song.project.time_signatures, songTick, this.#lineStepTicks, direction);

@@ -50,8 +50,8 @@ export class VelocityGestures {
   }
 
   /**
-   * Returns the notes whose bars the pointer passed, and the note that is nearest to `endX`. If notes
-   * are selected, only these are returned.
+   * Returns the notes whose bars the pointer passed, and the note that is nearest to `endX`. If
+   * notes are selected, only these are returned.
    */
   #barsBetween(item: MidiItem, startX: number, endX: number): { passed: { index: number; x: number }[]; nearest: number | null } {
     const { notes: selection } = this.#song.selection;

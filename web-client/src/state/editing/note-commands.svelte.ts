@@ -52,7 +52,7 @@ export class NoteCommands {
     this.#shape('Legato', legatoNotes);
   }
 
-  /** Changes starts and velocities of the selected notes, or of all notes, by small random amounts. */
+  /** Changes starts and velocities of the selected notes, or of all, by small random amounts. */
   humanize(): void {
     this.#humanizedCount += 1;
     const seed = this.#humanizedCount;
