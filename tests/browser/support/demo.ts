@@ -11,13 +11,13 @@ export const DEMO_TRACKS = 6;
 /** Opens the page on the demo song and waits for the engine. */
 export async function openDemo(page: Page, service: Service): Promise<void> {
   await page.goto(service.url);
-  await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeEnabled();
   await expect.poll(() => page.evaluate(() => window.songfoundry?.engine !== null)).toBe(true);
 }
 
 /** Starts playback, and waits until the song plays. */
 export async function play(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Play' }).click();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
   await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible();
 }
 
