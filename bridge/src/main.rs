@@ -3,6 +3,8 @@
 //! The service starts a helper for each scan and never loads a plugin itself. A plugin that crashes
 //! or hangs thus affects only its helper.
 
+#[cfg(target_os = "linux")]
+mod gui;
 mod host;
 mod module;
 mod process;
@@ -44,6 +46,16 @@ enum Command {
         #[arg(long, default_value_t = HOST_MEMORY_MAX_BYTES)]
         memory_max_bytes: u64,
     },
+    /// Show the own window of a plugin to the service that started this process.
+    #[cfg(target_os = "linux")]
+    Gui {
+        /// File descriptor of the inherited socket for requests and answers.
+        #[arg(long)]
+        socket: i32,
+        /// Maximum memory of this process.
+        #[arg(long, default_value_t = HOST_MEMORY_MAX_BYTES)]
+        memory_max_bytes: u64,
+    },
     /// Run another command, and end all processes that it starts together with it.
     #[cfg(unix)]
     Supervise {
@@ -58,7 +70,11 @@ fn capabilities() -> Capabilities {
         true => vec![PluginFormat::Vst2, PluginFormat::Vst3],
         false => Vec::new(),
     };
-    Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats, editor_windows: false }
+    Capabilities {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        formats,
+        editor_windows: cfg!(target_os = "linux"),
+    }
 }
 
 fn main() -> anyhow::Result<()> {
@@ -66,6 +82,8 @@ fn main() -> anyhow::Result<()> {
         Command::Capabilities => println!("{}", serde_json::to_string_pretty(&capabilities())?),
         Command::Scan { file } => scan::run(&file)?,
         Command::Host { socket, memory_max_bytes } => host::run(socket, memory_max_bytes)?,
+        #[cfg(target_os = "linux")]
+        Command::Gui { socket, memory_max_bytes } => gui::run(socket, memory_max_bytes)?,
         #[cfg(unix)]
         Command::Supervise { command } => process::supervise::run(command)?,
     }

@@ -61,6 +61,8 @@ mod peer;
 pub(crate) mod permits;
 pub mod plugin_hosts;
 pub mod plugin_parameters;
+
+pub mod plugin_windows;
 pub mod plugins;
 mod plural;
 pub mod presets;

@@ -41,7 +41,8 @@ use crate::state::AppState;
 use crate::{
     admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, dawproject, docs,
     exports, files, health, held_answers, live_effects, media, metrics, monitoring, multitrack, page, panics,
-    plugin_parameters, plugins, presets, projects, request_log, soundfonts, system, tasks, user_config,
+    plugin_parameters, plugin_windows, plugins, presets, projects, request_log, soundfonts, system, tasks,
+    user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -70,6 +71,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(media::routes())
         .merge(multitrack::routes(config))
         .merge(plugin_parameters::routes(config))
+        .merge(plugin_windows::routes(config))
         .merge(plugins::routes())
         .merge(presets::routes())
         .merge(projects::routes(config))

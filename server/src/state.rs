@@ -30,6 +30,7 @@ use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugin_hosts::PluginHosts;
 use crate::plugin_parameters::PluginParameters;
+use crate::plugin_windows::PluginWindows;
 use crate::plugins::{self, Picker, Plugins};
 use crate::project_archives::ArchiveLimits;
 use crate::projects::{self, OnSaved};
@@ -74,6 +75,8 @@ pub struct Services {
     pub plugin_hosts: PluginHosts,
     /// Lists the parameters of plugins.
     pub plugin_parameters: PluginParameters,
+    /// Shows the own windows of plugins.
+    pub plugin_windows: PluginWindows,
     /// Effects that process the master mixes of clients in real time.
     pub live_effects: LiveEffects,
     /// Shows folder dialogs on this machine's screen.
@@ -222,6 +225,7 @@ impl AppState {
             plugins: Plugins::new(&config, &db, &helpers),
             plugin_hosts: PluginHosts::new(&config, &helpers),
             plugin_parameters: PluginParameters::new(&config),
+            plugin_windows: PluginWindows::new(&config.plugins),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
             storage_sums: LastMeasurement::default(),

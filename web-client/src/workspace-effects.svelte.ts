@@ -27,7 +27,10 @@ export function startWorkspaceEffects(workspace: Workspace): void {
   $effect(() => listenToWindow(workspace));
 }
 
-/** Sends every edit to the engine, loads new audio files, and rewinds if another song is opened. */
+/**
+ * Sends every edit to the engine, loads new audio files, and rewinds and resets the meters if
+ * another song is opened.
+ */
 function syncSong({ editing: { song }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
   $effect(() => {
     const { metronome, metronomeDb, countInBars } = preferences.transport;
@@ -46,6 +49,8 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
     untrack(() => {
       player.stop();
       player.seekTick(0);
+      player.meters.clear();
+      player.resetLoudness();
     });
   });
 }

@@ -7,7 +7,12 @@ import { clipsOf, copyClips, duplicateOffset, moveClips, removeClips } from '../
 import { findItem } from '../src/project/edit-items';
 import { joinMidi, splitMidi, trimMidiStart } from '../src/project/edit-midi-clips';
 import type { AudioItem, MidiItem, Project } from '../src/project/model';
+import { LANE_PX } from '../src/canvas/draw-clips';
+import { TimeView } from '../src/canvas/time-view.svelte';
 import { normalizeProject } from '../src/project/normalize';
+import { ClipGestures, type LanePoint } from '../src/rooms/arrangement/clip-gestures';
+import { ClipCommands } from '../src/state/editing/clip-commands';
+import { Song } from '../src/state/editing/song.svelte';
 
 const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: () => ({ sampleRateHz: 48_000, frames: 480_000 }) };
 
@@ -117,6 +122,73 @@ describe('the clipboard', () => {
     const other = pasteTrack(normalizeProject({ project_id: 'q', tracks: [] }), { kind: 'track', track }, null);
     expect(other.project.tracks[0]?.sends).toEqual([]);
     expect(other.project.tracks[0]).not.toHaveProperty('output');
+  });
+});
+
+describe('gestures on clips', () => {
+  // One pixel is a tick.
+  const opened = () => {
+    const edited = new Song();
+    edited.open(song(), 1, true);
+    const gestures = new ClipGestures(edited, new TimeView(1, 1, 1), () => TIME);
+    const at = (x: number, lane: number, keys: Partial<LanePoint> = {}): LanePoint => ({ x, y: lane * LANE_PX + LANE_PX / 2, shiftKey: false, altKey: false, ctrlKey: false, ...keys });
+    return { edited, gestures, at };
+  };
+
+  it('select with Ctrl and with a rectangle, and drag all that is selected', () => {
+    const { edited, gestures, at } = opened();
+    const { selection } = edited;
+    gestures.press(at(2000, 0));
+    gestures.release();
+    gestures.press(at(3000, 1, { ctrlKey: true }));
+    gestures.release();
+    expect([...selection.itemIds]).toEqual(['one', 'three']);
+    gestures.press(at(2000, 0));
+    gestures.move(at(2960, 0));
+    gestures.release();
+    expect([starts(edited.project, 0), starts(edited.project, 1)]).toEqual([[1920, 4800], [2880]]);
+    expect([edited.undoLabel, selection.itemIds.size]).toEqual(['Move 2 clips', 2]);
+    edited.undo();
+    expect(gestures.press(at(9000, 0))).toBe(false);
+    gestures.move(at(4000, 1));
+    expect(gestures.marquee).toMatchObject({ left: 4000, width: 5000 });
+    gestures.release();
+    expect([...selection.itemIds].sort()).toEqual(['one', 'three', 'two']);
+    gestures.press(at(9000, 1));
+    gestures.release();
+    expect([selection.itemIds.size, selection.trackId], 'a press beside clips selects the track').toEqual([0, 'b']);
+    expect(selection.midiClip?.item.id, 'and its clip is shown').toBe('three');
+  });
+
+  it('have keys that select the next clip, and words for screen readers', () => {
+    const { edited } = opened();
+    const unused = {} as never;
+    const commands = new ClipCommands(edited, unused, unused, unused, unused, unused, unused);
+    edited.selection.selectItem('a', null);
+    expect(commands.describeSelected()).toBe('No clip is selected.');
+    const selected = [1, 1, 1, -1].map((offset) => {
+      commands.selectNext(offset as 1 | -1, false);
+      return edited.selection.itemId;
+    });
+    expect(selected).toEqual(['one', 'two', 'three', 'two']);
+    commands.selectNext(1, true);
+    expect([...edited.selection.itemIds]).toEqual(['two', 'three']);
+    expect(commands.describeSelected()).toBe('2 clips, last Keys on Keys, bar 1, beat 3.');
+  });
+
+  it('copy with Ctrl or Alt, as one undo step, and keep the copies selected', () => {
+    const { edited, gestures, at } = opened();
+    for (const keys of [{ ctrlKey: true }, { altKey: true }]) {
+      gestures.press(at(2000, 0, keys));
+      gestures.move(at(3000, 1, keys));
+      gestures.move(at(6800, 1, keys));
+      gestures.release();
+      expect(starts(edited.project, 0)).toEqual([960, 4800]);
+      expect(starts(edited.project, 1)).toEqual([1920, 5760]);
+      expect(edited.selection.itemIds.has('one')).toBe(false);
+      edited.undo();
+      expect(starts(edited.project, 1)).toEqual([1920]);
+    }
   });
 });
 

@@ -22,6 +22,7 @@ import { normalizeProject } from '../src/project/normalize';
 import { updateTrack } from '../src/project/update-track';
 import { ClipGestures, type LanePoint } from '../src/rooms/arrangement/clip-gestures';
 import { Freezing } from '../src/state/editing/freezing.svelte';
+import { ClipCommands } from '../src/state/editing/clip-commands';
 import { SelectionCommands } from '../src/state/editing/selection-commands';
 import { Song } from '../src/state/editing/song.svelte';
 import { AudioFiles } from '../src/state/library/audio-files.svelte';
@@ -132,7 +133,7 @@ describe('a frozen track', () => {
     selection.selectItem('a', 'i');
     // Deleting clips and notes needs only the song.
     const unused = {} as never;
-    const commands = new SelectionCommands(song, unused, unused, unused, unused);
+    const commands = new SelectionCommands(song, new ClipCommands(song, unused, unused, unused, unused, unused, unused), unused, unused, unused);
     commands.remove();
     expect(selection.itemId).toBe('i');
     selection.focus = 'notes';

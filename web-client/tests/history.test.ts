@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { endGesture, HISTORY_LIMIT, pushEdit, redo, startHistory, undo } from '../src/project/history';
+import { endGesture, goToStep, HISTORY_LIMIT, pushEdit, redo, startHistory, undo } from '../src/project/history';
 
 describe('history', () => {
   it('is undone and redone', () => {
@@ -11,6 +11,15 @@ describe('history', () => {
     history = redo(history);
     expect(history.present).toBe('c');
     expect(redo(history)).toBe(history);
+  });
+
+  it('goes to any step', () => {
+    const history = ['b', 'c', 'd'].reduce((steps, value) => pushEdit(steps, `to ${value}`, value), startHistory('a'));
+    const first = goToStep(history, 1);
+    expect([first.present, first.past.length, first.future.length]).toEqual(['b', 1, 2]);
+    expect(goToStep(first, 3)).toEqual(history);
+    expect(goToStep(first, 99).present).toBe('d');
+    expect(goToStep(first, -1).present).toBe('a');
   });
 
   it('cannot be undone beyond its start', () => {

@@ -30,7 +30,7 @@ const WAVE = parameter({ id: 3, name: 'Waveform', unit: '', step_count: 2, texts
 const MIX = parameter({ id: 4, name: 'Mix', unit: '%', texts: ['', '', ''] });
 
 const LIST: PluginParameterList = {
-  plugin_id: '444E656B', name: 'Nekobi', vendor: 'DISTRHO', version: '1.0', format: 'vst2', accepts_notes: true, has_side_chain: false, latency_secs: 0,
+  plugin_id: '444E656B', name: 'Nekobi', vendor: 'DISTRHO', version: '1.0', format: 'vst2', accepts_notes: true, has_side_chain: false, has_window: true, latency_secs: 0,
   tail: 'unknown', tail_secs: null, programs: ['Soft', 'Hard'], program: null, parameters: [CUTOFF, WAVE], value_texts: [], state: null,
 };
 

@@ -168,6 +168,51 @@ describe('EngineHost', () => {
     expect(new Set(after).size).toBeGreaterThan(1_000);
   });
 
+  it('repeats a loop of external audio exactly, for any quantum, and reports positions within it', () => {
+    for (const quantum of [100, 128, 384]) {
+      const host = hostWithPiano();
+      const ramp = Float32Array.from({ length: 20_000 }, (_, frame) => frame / 65_536);
+      const silent = new Float32Array(ramp.length);
+      host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: ramp, right: ramp, reverb: silent, chorus: silent } });
+      host.receive({ type: 'setLoop', region: { startFrame: 5_003, endFrame: 12_007 } });
+      host.receive({ type: 'play' });
+      const output = host.render(30_000, quantum);
+      const lag = output.findIndex((value) => value > 0) - 1;
+      expect(lag).toBeGreaterThan(0);
+      // After a jump, the step between both signals decays within 1,000 frames.
+      for (const [frame, expected] of [[12_006, 12_006], [13_500, 5_003 + 1_493], [19_010, 12_006], [20_511, 5_003 + 1_500]] as const) {
+        expect(output[lag + frame], `frame ${frame}`).toBeCloseTo(expected / 65_536, 4);
+      }
+      const largestStep = output.reduce((largest, value, frame) => Math.max(largest, Math.abs(value - (output[frame - 1] ?? 0))), 0);
+      expect(largestStep).toBeLessThan(0.002);
+      const frames = host.reports.flatMap((report) => (report.type === 'status' ? [report.frame] : []));
+      expect(Math.max(...frames)).toBeLessThan(12_007);
+      expect(frames.slice(10).every((frame) => frame >= 5_003)).toBe(true);
+    }
+  });
+
+  it('counts in with clicks, then plays, and keeps the notes of held keys', () => {
+    const host = hostWithPiano();
+    host.receive({ type: 'seek', frame: 48_000 });
+    host.receive({ type: 'setBeats', tempo: [{ tick: 0, bpm: 120 }], signatures: [{ tick: 0, numerator: 2, denominator: 4 }] });
+    host.receive({ type: 'play', countInBars: 1 });
+    const status = () => {
+      const report = host.reports.findLast((candidate) => candidate.type === 'status');
+      if (report?.type !== 'status') throw new Error('no status');
+      return report;
+    };
+    const clicks = host.render(24_000);
+    expect(peak(clicks.subarray(0, 2_400))).toBeGreaterThan(0.1);
+    expect(peak(clicks.subarray(4_800))).toBe(0);
+    expect([status().playing, status().frame]).toEqual([false, 48_000]);
+    expect(status().countInFrames).toBeGreaterThan(24_000);
+    host.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+    host.render(24_000);
+    const played = host.render(9_600);
+    expect(peak(played.subarray(4_800))).toBeGreaterThan(0.01);
+    expect([status().playing, status().countInFrames]).toEqual([true, 0]);
+  });
+
   it('reports the defect of a damaged bank or session, and continues playing', () => {
     const host = hostWithPiano();
     host.receive({ type: 'play' });

@@ -190,7 +190,7 @@ fn send(mut sessions: Vec<Session>) -> anyhow::Result<Vec<(u64, [Value; 2])>> {
     let bytes: Vec<u8> = (0..2 * FRAMES).flat_map(|index| sample(index).to_le_bytes()).collect();
     let block = Message::binary(bytes);
     let period = Duration::from_secs_f64(FRAMES as f64 / f64::from(RATE_HZ));
-    let mut play = |sessions: &mut [Session], blocks: usize| -> anyhow::Result<()> {
+    let play = |sessions: &mut [Session], blocks: usize| -> anyhow::Result<()> {
         let (start, count) = (Instant::now(), sessions.len() as u32);
         for number in 0..blocks as u32 {
             for (index, session) in sessions.iter_mut().enumerate() {

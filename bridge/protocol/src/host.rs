@@ -88,6 +88,9 @@ pub enum Request {
     /// with three file descriptors follows the frame: those of the memory, of the event of posted
     /// blocks, and of the event of answered blocks. Answer: [`Answer::Done`].
     ShareBlocks,
+    /// Opens the plugin's own window and the server that shows it ([`crate::window`]). Only the
+    /// command `gui` fulfils it, once. Answer: [`Answer::WindowOpened`].
+    OpenWindow(OpenWindow),
     /// Closes the plugin. The helper closes it after the answer and then ends. Some plugins crash
     /// or hang meanwhile, so the service ignores the exit status. Answer: [`Answer::Done`].
     Close,
@@ -108,6 +111,25 @@ pub struct Open {
     /// Whether the plugin processes in real time instead of offline, which plugins are told.
     #[serde(default)]
     pub is_real_time: bool,
+}
+
+/// How the window of a plugin is opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenWindow {
+    /// The secret that each request to the server of the window must bring, at least
+    /// [`crate::window::SECRET_BYTES_MIN`] bytes.
+    pub secret: String,
+}
+
+/// An open window of a plugin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowOpened {
+    /// Port of the window's server, on the loopback interface.
+    pub port: u16,
+    /// Width of the window in pixels.
+    pub width: u16,
+    /// Height of the window in pixels.
+    pub height: u16,
 }
 
 /// A stretch of audio to process.
@@ -342,6 +364,8 @@ pub enum Answer {
     },
     /// The answer to [`Request::SavePreset`]. The binary part has the content of the file.
     Preset,
+    /// The answer to [`Request::OpenWindow`].
+    WindowOpened(WindowOpened),
     /// The answer to [`Request::Reset`], [`Request::ShareBlocks`] and [`Request::Close`].
     Done,
     /// The request cannot be fulfilled.

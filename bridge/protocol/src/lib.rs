@@ -2,13 +2,14 @@
 //!
 //! The helper prints JSON on standard output: [`Capabilities`] for the command `capabilities`, and
 //! a [`ScanRecord`] on each line for the command `scan`. The command `host` answers requests on a
-//! socket ([`host`], [`frame`]), and may process blocks in shared memory ([`live`]). The service
-//! links this crate and no other part of the helper, because plugins are never loaded into the
-//! service's own process.
+//! socket ([`host`], [`frame`]), and may process blocks in shared memory ([`live`]). So does the
+//! command `gui`, which also shows the plugin's window ([`window`]). The service links this crate
+//! and no other part of the helper, because plugins are never loaded into the service's own process.
 
 pub mod frame;
 pub mod host;
 pub mod live;
+pub mod window;
 
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::plugin::{HostedPlugin, IdleWork};
 
 /// Takes the inherited socket. Programs that a plugin starts do not inherit it.
-pub(super) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
+pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     anyhow::ensure!(descriptor > 2, "the socket must not be a standard stream, but is {descriptor}");
     // SAFETY: the descriptor is used only if the next call finds it open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
@@ -25,7 +25,7 @@ pub(super) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
 
 /// What can be read after [`wait`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ready {
+pub(crate) enum Ready {
     /// A block was posted. There may be a request, too, which came later.
     Block,
     /// There is a request, or the end of the socket.
@@ -54,7 +54,9 @@ pub(super) fn wait(
     }
 }
 
-fn poll_once(
+/// Waits until a block was posted, a request or one of the descriptors of `work` can be read, or the
+/// time of `work` has passed. Returns what comes first, and the readable descriptors.
+pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
     work: &IdleWork,

@@ -7,15 +7,16 @@
 mod blocks;
 pub(crate) mod bounds;
 pub(crate) mod buses;
+pub(crate) mod editor;
 #[cfg(unix)]
-mod event_loop;
+pub(crate) mod event_loop;
 #[cfg(target_os = "linux")]
 mod live_blocks;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_live_blocks.rs"]
 mod live_blocks;
 pub(crate) mod plugin;
-mod session;
+pub(crate) mod session;
 pub(crate) mod state;
 
 use crate::module;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use songfoundry_bridge_protocol::host::{Event, Opened, ParameterValue, PresetFormat, Transport};
 
+use super::editor::PluginEditor;
 use crate::module::FailureReason;
 
 /// Number of a file descriptor.
@@ -40,7 +41,7 @@ pub(crate) struct IdleWork {
 }
 
 /// An open and active plugin.
-pub(crate) trait HostedPlugin {
+pub(crate) trait HostedPlugin: PluginEditor {
     /// Returns the properties of the plugin and the current values of its parameters.
     fn opened(&mut self) -> Result<Opened, FailureReason>;
 

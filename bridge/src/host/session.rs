@@ -34,7 +34,7 @@ const NOT_OPEN: &str = "no plugin is open";
 
 /// The conversation about one plugin.
 #[derive(Default)]
-pub(super) struct Session {
+pub(crate) struct Session {
     is_greeted: bool,
     hosted: Option<Hosted>,
 }
@@ -56,22 +56,35 @@ struct RequestBuffers {
 
 impl Session {
     /// Returns the plugin, if one is open.
-    pub(super) fn plugin(&mut self) -> Option<&mut dyn HostedPlugin> {
+    pub(crate) fn plugin(&mut self) -> Option<&mut dyn HostedPlugin> {
         match &mut self.hosted {
             Some(hosted) => Some(hosted.plugin.as_mut()),
             None => None,
         }
     }
 
+    /// Lets the plugin process a block of silence. Some plugins show new values, and pass on those
+    /// of their window, only then.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn process_silence(&mut self) -> Result<(), FailureReason> {
+        self.hosted.as_mut().map_or(Ok(()), |hosted| hosted.process_silence().map(|_| ()))
+    }
+
+    /// Checks a value of a parameter of the open plugin.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn check_value(&self, value: &ParameterValue) -> Result<(), FailureReason> {
+        check_parameter(value, &self.hosted.as_ref().ok_or(NOT_OPEN)?.parameters)
+    }
+
     /// Closes the plugin, if one is open.
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         if let Some(hosted) = self.hosted {
             hosted.plugin.close();
         }
     }
 
     /// Answers a request. `reply` becomes the binary part of the answer.
-    pub(super) fn answer(&mut self, request: Request, binary: &[u8], reply: &mut Vec<u8>) -> Answer {
+    pub(crate) fn answer(&mut self, request: Request, binary: &[u8], reply: &mut Vec<u8>) -> Answer {
         let answered = match request {
             Request::Process(process) if self.is_greeted => self.process(&process, binary, reply),
             request => {
@@ -182,6 +195,7 @@ impl Session {
             }
             // The caller answers this request, which comes with descriptors.
             Request::ShareBlocks => Err("blocks are shared only by a helper that hosts".to_owned()),
+            Request::OpenWindow(_) => Err("only the command `gui` opens windows".to_owned()),
             Request::Hello { .. } | Request::Open(_) | Request::Close | Request::Process(_) => {
                 unreachable!("answered above")
             }

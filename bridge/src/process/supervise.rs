@@ -39,6 +39,12 @@ pub(crate) enum Supervised {
         #[arg(long)]
         memory_max_bytes: u64,
     },
+    /// Show the own window of a plugin. Standard output is the socket to the service.
+    Gui {
+        /// Maximum memory of the process of the plugin.
+        #[arg(long)]
+        memory_max_bytes: u64,
+    },
     /// List the plugins in a module, on standard output.
     Scan {
         /// A VST3 or VST2 module: a library or a bundle.
@@ -69,12 +75,13 @@ fn start(supervised: Supervised) -> anyhow::Result<Pid> {
     let mut command = Command::new(this_program()?);
     // This duplicate is closed when this function returns, after the child has inherited it.
     let mut _socket = None;
+    let name = if matches!(supervised, Supervised::Gui { .. }) { "gui" } else { "host" };
     match supervised {
-        Supervised::Host { memory_max_bytes } => {
+        Supervised::Host { memory_max_bytes } | Supervised::Gui { memory_max_bytes } => {
             // A plugin may print to standard output, so the socket must have another number. The
             // child inherits duplicates of `dup`.
             let socket = nix::unistd::dup(std::io::stdout())?;
-            command.args(["host", "--socket", &socket.as_raw_fd().to_string()]);
+            command.args([name, "--socket", &socket.as_raw_fd().to_string()]);
             command.args(["--memory-max-bytes", &memory_max_bytes.to_string()]).stdout(Stdio::null());
             _socket = Some(socket);
         }

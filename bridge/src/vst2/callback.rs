@@ -4,16 +4,18 @@
 use std::cell::UnsafeCell;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, Transport};
 
 use super::effect::Effect;
+use crate::host::editor::ParameterEdit;
 use crate::host::plugin::Format;
 
 /// Names of the features of this host that plugins may ask for.
-const FEATURES: [&[u8]; 7] = [
+const FEATURES: [&[u8]; 8] = [
+    b"sizeWindow",
     b"shellCategory",
     b"sendVstEvents",
     b"sendVstMidiEvent",
@@ -22,6 +24,9 @@ const FEATURES: [&[u8]; 7] = [
     b"offline",
     b"startStopProcess",
 ];
+
+/// Maximum number of starts and ends of changes that are kept until the next [`take_gestures`].
+const GESTURES_MAX: usize = 1_000;
 
 /// Values of `audioMasterGetCurrentProcessLevel` for a host that processes in real time, and for
 /// one that renders offline.
@@ -56,6 +61,9 @@ struct Host {
     changed_parameters: Mutex<BTreeSet<u32>>,
     all_changed: AtomicBool,
     io_changed: AtomicBool,
+    gestures: Mutex<Vec<ParameterEdit>>,
+    /// Width in the upper and height in the lower half; 0 if no size was requested.
+    size_request: AtomicU32,
 }
 
 // SAFETY: all fields except `time_info` are synchronized. `time_info` is written only while the
@@ -84,6 +92,8 @@ static HOST: Host = Host {
     changed_parameters: Mutex::new(BTreeSet::new()),
     all_changed: AtomicBool::new(false),
     io_changed: AtomicBool::new(false),
+    gestures: Mutex::new(Vec::new()),
+    size_request: AtomicU32::new(0),
 };
 
 /// Sets the id of the plugin that a shell is to create next; 0 for the shell itself.
@@ -148,12 +158,32 @@ pub(super) fn take_io_changed() -> bool {
     HOST.io_changed.swap(false, Ordering::Relaxed)
 }
 
+/// Takes the starts and ends of changes that the user made in the window, in order.
+pub(super) fn take_gestures() -> Vec<ParameterEdit> {
+    std::mem::take(&mut *HOST.gestures.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Takes the size in pixels that the effect last requested for its window.
+pub(super) fn take_size_request() -> Option<(u32, u32)> {
+    let size = HOST.size_request.swap(0, Ordering::Relaxed);
+    (size != 0).then_some((size >> 16, size & 0xffff))
+}
+
+fn add_gesture(edit: impl FnOnce(u32) -> ParameterEdit, index: i32) {
+    let mut gestures = HOST.gestures.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Ok(index) = u32::try_from(index)
+        && gestures.len() < GESTURES_MAX
+    {
+        gestures.push(edit(index));
+    }
+}
+
 /// Answers requests from effects to this host.
 pub(super) extern "C" fn host_callback(
     _: *mut Effect,
     opcode: i32,
     index: i32,
-    _: isize,
+    value: isize,
     data: *mut c_void,
     _: f32,
 ) -> isize {
@@ -163,6 +193,7 @@ pub(super) extern "C" fn host_callback(
     const WANT_MIDI: i32 = 6;
     const TIME: i32 = 7;
     const IO_CHANGED: i32 = 13;
+    const SIZE_WINDOW: i32 = 15;
     const SAMPLE_RATE: i32 = 16;
     const BLOCK_SIZE: i32 = 17;
     const PROCESS_LEVEL: i32 = 23;
@@ -186,7 +217,22 @@ pub(super) extern "C" fn host_callback(
         }
         VERSION => 2400,
         CURRENT => HOST.current_id.load(Ordering::Relaxed) as isize,
-        WANT_MIDI | BEGIN_EDIT | END_EDIT => 1,
+        WANT_MIDI => 1,
+        BEGIN_EDIT => {
+            add_gesture(ParameterEdit::Begin, index);
+            1
+        }
+        END_EDIT => {
+            add_gesture(ParameterEdit::End, index);
+            1
+        }
+        SIZE_WINDOW => match (u16::try_from(index), u16::try_from(value)) {
+            (Ok(width), Ok(height)) => {
+                HOST.size_request.store(u32::from(width) << 16 | u32::from(height), Ordering::Relaxed);
+                1
+            }
+            _ => 0,
+        },
         TIME => HOST.time_info.get() as isize,
         IO_CHANGED => {
             HOST.io_changed.store(true, Ordering::Relaxed);

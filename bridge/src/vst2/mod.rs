@@ -4,6 +4,7 @@
 
 mod callback;
 mod description;
+mod editor;
 mod effect;
 mod midi;
 mod plugin;

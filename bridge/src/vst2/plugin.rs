@@ -24,14 +24,14 @@ use crate::module::FailureReason;
 
 /// A VST2 plugin that is open and active.
 pub(crate) struct Vst2Plugin {
-    instance: Instance,
+    pub(super) instance: Instance,
     process_replacing: ProcessReplacing,
     description: ScannedPlugin,
     format: Format,
     inputs: Buses,
     outputs: Buses,
     /// The last known value of each parameter.
-    values: Vec<f32>,
+    pub(super) values: Vec<f32>,
     /// The value of each parameter of the new plugin.
     default_values: Vec<f32>,
     programs: u32,

@@ -14,17 +14,45 @@ use vst3::Steinberg::{FIDString, TBool, kNotImplemented, kResultOk, tresult};
 /// without end.
 const EDITS_MAX: usize = 100_000;
 
+/// A step of a change by the controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Edit {
+    /// The user starts to change a parameter.
+    Begin(u32),
+    /// A parameter has a new value.
+    Perform(u32, f64),
+    /// The user has finished changing a parameter.
+    End(u32),
+}
+
 /// Changes that the controller reported.
 #[derive(Default)]
 pub(super) struct ComponentHandler {
-    edits: Mutex<Vec<(u32, f64)>>,
+    edits: Mutex<Vec<Edit>>,
     restart_flags: AtomicI32,
 }
 
 impl ComponentHandler {
     /// Takes the changed parameters with their values, in order.
     pub(super) fn take_edits(&self) -> Vec<(u32, f64)> {
+        let performed = |edit| match edit {
+            Edit::Perform(id, value) => Some((id, value)),
+            Edit::Begin(_) | Edit::End(_) => None,
+        };
+        self.take_all_edits().into_iter().filter_map(performed).collect()
+    }
+
+    /// Takes all steps of changes, in order.
+    pub(super) fn take_all_edits(&self) -> Vec<Edit> {
         std::mem::take(&mut *self.edits.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(&self, edit: Edit) -> tresult {
+        let mut edits = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+        if edits.len() < EDITS_MAX {
+            edits.push(edit);
+        }
+        kResultOk
     }
 
     /// Takes the flags of all calls of `restartComponent`.
@@ -38,20 +66,16 @@ impl Class for ComponentHandler {
 }
 
 impl IComponentHandlerTrait for ComponentHandler {
-    unsafe fn beginEdit(&self, _: u32) -> tresult {
-        kResultOk
+    unsafe fn beginEdit(&self, id: u32) -> tresult {
+        self.add(Edit::Begin(id))
     }
 
     unsafe fn performEdit(&self, id: u32, value: f64) -> tresult {
-        let mut edits = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
-        if edits.len() < EDITS_MAX {
-            edits.push((id, value));
-        }
-        kResultOk
+        self.add(Edit::Perform(id, value))
     }
 
-    unsafe fn endEdit(&self, _: u32) -> tresult {
-        kResultOk
+    unsafe fn endEdit(&self, id: u32) -> tresult {
+        self.add(Edit::End(id))
     }
 
     unsafe fn restartComponent(&self, flags: i32) -> tresult {

@@ -2,10 +2,14 @@
 #![expect(unsafe_code, reason = "VST3 objects have a C interface")]
 
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 use vst3::Steinberg::Vst::{IAttributeList, IHostApplication, IHostApplicationTrait, IMessage, String128};
-use vst3::Steinberg::{TUID, kInvalidArgument, kNoInterface, kResultOk, tresult};
-use vst3::{Class, ComPtr, ComWrapper, Interface};
+use vst3::Steinberg::{
+    IPlugFrame, IPlugFrameTrait, IPlugView, IPlugViewTrait as _, TUID, ViewRect, kInvalidArgument,
+    kNoInterface, kResultOk, tresult,
+};
+use vst3::{Class, ComPtr, ComRef, ComWrapper, Interface};
 
 use super::message::{AttributeList, Message};
 #[cfg(target_os = "linux")]
@@ -14,16 +18,39 @@ use super::run_loop::RunLoop;
 /// The host as plugins see it.
 #[derive(Default)]
 pub(super) struct HostApplication {
+    /// The size in pixels that the view last requested for its window.
+    size_request: Mutex<Option<(u32, u32)>>,
     /// Timers and descriptors of the plugin.
     #[cfg(target_os = "linux")]
     pub(super) run_loop: RunLoop,
 }
 
+impl HostApplication {
+    /// Takes the size in pixels that the view last requested for its window.
+    pub(super) fn take_size_request(&self) -> Option<(u32, u32)> {
+        self.size_request.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl IPlugFrameTrait for HostApplication {
+    unsafe fn resizeView(&self, view: *mut IPlugView, size: *mut ViewRect) -> tresult {
+        // SAFETY: the caller passes its view and a size, or null.
+        let (Some(view), Some(size)) = (unsafe { ComRef::from_raw(view) }, unsafe { size.as_mut() }) else {
+            return kInvalidArgument;
+        };
+        let length = |from: i32, to: i32| u32::try_from(i64::from(to) - i64::from(from)).unwrap_or(0);
+        let requested = (length(size.left, size.right), length(size.top, size.bottom));
+        *self.size_request.lock().unwrap_or_else(PoisonError::into_inner) = Some(requested);
+        // SAFETY: the view is attached. It expects this call before `resizeView` returns.
+        unsafe { view.onSize(size) }
+    }
+}
+
 impl Class for HostApplication {
     #[cfg(target_os = "linux")]
-    type Interfaces = (IHostApplication, vst3::Steinberg::Linux::IRunLoop);
+    type Interfaces = (IHostApplication, IPlugFrame, vst3::Steinberg::Linux::IRunLoop);
     #[cfg(not(target_os = "linux"))]
-    type Interfaces = (IHostApplication,);
+    type Interfaces = (IHostApplication, IPlugFrame);
 }
 
 impl IHostApplicationTrait for HostApplication {

@@ -2,6 +2,7 @@
 //! has a file.
 
 mod component_handler;
+mod editor;
 mod events;
 mod factory;
 mod host_application;

@@ -16,7 +16,7 @@ use vst3::Steinberg::Vst::RestartFlags_::{
 use vst3::Steinberg::Vst::SymbolicSampleSizes_::kSample32;
 use vst3::Steinberg::Vst::{
     BusDirection, IAudioProcessorTrait as _, IComponentTrait as _, IEditControllerTrait as _, MediaType,
-    NoteExpressionTypeID, ParamID, ProcessData, ViewType, kInfiniteTail, kNoTail,
+    NoteExpressionTypeID, ParamID, ProcessData, kInfiniteTail, kNoTail,
 };
 use vst3::Steinberg::{IPlugView, kResultOk};
 use vst3::{ComPtr, ComWrapper};
@@ -31,6 +31,7 @@ use super::process_data::{bus_buffers, process_context};
 use super::stream::{MemoryStream, as_stream};
 use crate::host::bounds::{bounded_latency, bounded_tail, bounded_text, bounded_value};
 use crate::host::buses::Buses;
+use crate::host::editor::PluginEditor as _;
 use crate::host::plugin::{Block, Format, HostedPlugin};
 #[cfg(target_os = "linux")]
 use crate::host::plugin::{Descriptor, IdleWork};
@@ -39,7 +40,9 @@ use crate::module::FailureReason;
 
 /// A VST3 plugin that is open and active.
 pub(crate) struct Vst3Plugin {
-    instance: Instance,
+    /// The open window. It is released before the plugin.
+    pub(super) view: Option<ComPtr<IPlugView>>,
+    pub(super) instance: Instance,
     format: Format,
     inputs: Buses,
     outputs: Buses,
@@ -49,7 +52,7 @@ pub(crate) struct Vst3Plugin {
     midi_mapping: MidiMapping,
     accepts_notes: bool,
     /// Changes by the controller, which the processor gets with the next block.
-    pending: Vec<(ParamID, f64)>,
+    pub(super) pending: Vec<(ParamID, f64)>,
     /// Changes by the processor in the last block.
     output_changes: Vec<(ParamID, f64)>,
     /// Number of frames that were processed.
@@ -64,6 +67,7 @@ impl Vst3Plugin {
         let accepts_notes = instance.bus_count(kEvent as MediaType, kInput as BusDirection)? > 0;
         instance.activate(format)?;
         let mut plugin = Self {
+            view: None,
             instance,
             format,
             inputs,
@@ -104,7 +108,7 @@ impl Vst3Plugin {
         changes
     }
 
-    fn set_controller_value(&self, id: ParamID, value: f64) {
+    pub(super) fn set_controller_value(&self, id: ParamID, value: f64) {
         if let Some(controller) = &self.instance.controller {
             // SAFETY: the controller is initialized.
             unsafe { controller.setParamNormalized(id, value) };
@@ -112,7 +116,7 @@ impl Vst3Plugin {
     }
 
     /// Stores a new value. Returns the change if the service knows the parameter and another value.
-    fn accept_value(&mut self, id: ParamID, value: f64) -> Option<ParameterValue> {
+    pub(super) fn accept_value(&mut self, id: ParamID, value: f64) -> Option<ParameterValue> {
         let value = bounded_value(value);
         let parameter = self.parameters.iter_mut().find(|parameter| parameter.id == id)?;
         (std::mem::replace(&mut parameter.value, value) != value).then_some(ParameterValue { id, value })
@@ -215,9 +219,34 @@ impl Vst3Plugin {
 
     /// Whether the controller can create a window. The window's object is released at once.
     fn has_editor(&self) -> bool {
-        let Some(controller) = &self.instance.controller else { return false };
-        // SAFETY: the controller is initialized. It returns null or an object that the caller owns.
-        unsafe { ComPtr::<IPlugView>::from_raw(controller.createView(ViewType::kEditor)) }.is_some()
+        self.view.is_some() || self.create_view().is_some()
+    }
+
+    /// Carries out the changes that the processor requested, and returns the parameters that it
+    /// changed.
+    pub(super) fn take_processor_changes(&mut self) -> Result<Vec<ParameterValue>, FailureReason> {
+        let mut changes = Vec::new();
+        for (id, value) in std::mem::take(&mut self.output_changes) {
+            self.set_controller_value(id, value);
+            changes.extend(self.accept_value(id, value));
+        }
+        let flags = self.instance.handler.take_restart_flags();
+        let has = |flag| flags & flag != 0;
+        if has(kMidiCCAssignmentChanged) {
+            self.midi_mapping.forget();
+        }
+        if has(kNoteExpressionChanged)
+            && let Some(controller) = &self.instance.controller
+        {
+            self.note_expressions = read_note_expressions(controller);
+        }
+        if has(kParamValuesChanged) || has(kReloadComponent) {
+            changes.extend(self.read_values());
+        }
+        if has(kIoChanged) || has(kReloadComponent) {
+            self.restart()?;
+        }
+        Ok(changes)
     }
 }
 
@@ -296,31 +325,13 @@ impl HostedPlugin for Vst3Plugin {
     }
 
     fn take_changes(&mut self) -> Result<Vec<ParameterValue>, FailureReason> {
-        let mut changes = Vec::new();
-        for (id, value) in std::mem::take(&mut self.output_changes) {
-            self.set_controller_value(id, value);
-            changes.extend(self.accept_value(id, value));
-        }
+        let mut edited = Vec::new();
         for (id, value) in self.instance.handler.take_edits() {
             self.pending.push((id, value));
-            changes.extend(self.accept_value(id, value));
+            edited.extend(self.accept_value(id, value));
         }
-        let flags = self.instance.handler.take_restart_flags();
-        let has = |flag| flags & flag != 0;
-        if has(kMidiCCAssignmentChanged) {
-            self.midi_mapping.forget();
-        }
-        if has(kNoteExpressionChanged)
-            && let Some(controller) = &self.instance.controller
-        {
-            self.note_expressions = read_note_expressions(controller);
-        }
-        if has(kParamValuesChanged) || has(kReloadComponent) {
-            changes.extend(self.read_values());
-        }
-        if has(kIoChanged) || has(kReloadComponent) {
-            self.restart()?;
-        }
+        let mut changes = self.take_processor_changes()?;
+        changes.extend(edited);
         Ok(changes)
     }
 
@@ -420,6 +431,7 @@ impl HostedPlugin for Vst3Plugin {
     }
 
     fn close(mut self: Box<Self>) {
+        self.close_editor();
         self.midi_mapping.release();
         self.instance.stop();
         self.instance.close();

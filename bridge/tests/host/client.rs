@@ -44,13 +44,32 @@ impl Helper {
 
     /// Starts a helper with further arguments.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::start_command("host", arguments)
+    }
+
+    /// Starts a helper that can show a window, and opens a plugin.
+    pub(crate) fn open_with_window(module: &Path, plugin_id: &str) -> (Self, Opened) {
+        let mut helper = Self::start_command("gui", &[]);
+        helper.request(Request::Hello { protocol_version: PROTOCOL_VERSION }, &[]);
+        match helper.request(open_request(module, plugin_id), &[]).0 {
+            Answer::Opened(opened) => (helper, *opened),
+            answer => panic!("{} {plugin_id}: {answer:?}", module.display()),
+        }
+    }
+
+    /// Returns the process group of the helper.
+    pub(crate) fn group(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    fn start_command(name: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().expect("a folder");
         let (socket, child_socket) = UnixStream::pair().expect("sockets");
         socket.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         let descriptor = child_socket.as_raw_fd();
         let mut command = Command::new(env!("CARGO_BIN_EXE_songfoundry-bridge"));
         command
-            .args(["host", "--socket", &descriptor.to_string()])
+            .args([name, "--socket", &descriptor.to_string()])
             .args(arguments)
             .env(PARENT_VARIABLE, std::process::id().to_string())
             .env("HOME", home.path())
@@ -59,7 +78,7 @@ impl Helper {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        for folder in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+        for folder in ["TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
             command.env(folder, home.path());
         }
         // SAFETY: the closure only calls `fcntl`, which is permitted between `fork` and `exec`.

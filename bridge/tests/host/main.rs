@@ -9,3 +9,4 @@ mod modules;
 mod own_plugins;
 mod real_plugins;
 mod requests;
+mod windows;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::CurrentUser;
 use crate::error::ApiError;
+use crate::listen::Https;
 use crate::state::AppState;
 
 /// Start of the protocol that contains a token.
@@ -28,6 +29,35 @@ pub(crate) async fn of_handshake(parts: &mut Parts, state: &AppState) -> Result<
     // this one less local.
     parts.headers.remove(header::CONNECTION);
     CurrentUser::from_request_parts(parts, state).await
+}
+
+/// Refuses a handshake from a page of another site.
+///
+/// # Errors
+/// 403 `foreign_origin`.
+pub(crate) fn check_origin(parts: &Parts, allowed_origins: &[String]) -> Result<(), ApiError> {
+    let is_https = parts.extensions.get::<Https>().is_some();
+    match is_allowed_origin(&parts.headers, is_https, allowed_origins) {
+        true => Ok(()),
+        false => Err(ApiError::Forbidden {
+            code: "foreign_origin",
+            detail: "Only pages of this service and of SF_CORS_ORIGINS may open this WebSocket.".to_owned(),
+        }),
+    }
+}
+
+/// Whether a handshake comes from a page of this service or of an allowed origin, or from a program
+/// that is no browser.
+fn is_allowed_origin(headers: &HeaderMap, is_https: bool, allowed_origins: &[String]) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let Some(origin) = origins.next() else { return true };
+    let Some(host) = headers.get(header::HOST).map(HeaderValue::as_bytes) else { return false };
+    let scheme = if is_https { "https://" } else { "http://" };
+    let is_own = origin.as_bytes().strip_prefix(scheme.as_bytes()) == Some(host);
+    // A proxy may serve the page by HTTPS although this service does not.
+    let is_own_behind_proxy = origin.as_bytes().strip_prefix(b"https://") == Some(host);
+    let is_configured = allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
+    origins.next().is_none() && (is_own || is_own_behind_proxy || is_configured)
 }
 
 fn protocol_token(headers: &HeaderMap) -> Option<String> {

@@ -25,7 +25,7 @@ mod tokens;
 mod user;
 
 pub use first_start::{PasswordReason, admin_id, ensure_admin};
-pub(crate) use handshake::of_handshake;
+pub(crate) use handshake::{check_origin, of_handshake};
 pub(crate) use links::{issue_link, linked_render};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;

@@ -40,6 +40,12 @@ pub struct PluginsConfig {
     /// Longest time that a plugin may take for a block in real time, in milliseconds; 0 means three
     /// quarters of the block, but at most 4.
     pub live_block_max_ms: u64,
+    /// Maximum number of windows of plugins that this process shows at a time.
+    pub windows_max: u32,
+    /// Maximum number of windows of plugins that this process shows to one user at a time.
+    pub windows_per_user: u32,
+    /// Time without a client after which a window of a plugin is closed, in seconds.
+    pub window_idle_secs: u64,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
     /// Longest time that a folder dialog stays open, in seconds.
@@ -77,6 +83,9 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         live_max: count("SF_LIVE_PLUGINS_MAX")? as usize,
         live_per_user: count("SF_LIVE_PLUGINS_PER_USER")? as usize,
         live_block_max_ms: source.integer("SF_LIVE_PLUGIN_BLOCK_MAX_MS")?,
+        windows_max: count("SF_PLUGIN_WINDOWS_MAX")?,
+        windows_per_user: count("SF_PLUGIN_WINDOWS_PER_USER")?,
+        window_idle_secs: source.integer("SF_PLUGIN_WINDOW_IDLE_SECS")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),
         dialog_max_secs: source.integer("SF_DIALOG_MAX_SECS")?,
     })

@@ -761,6 +761,30 @@ pub const SETTINGS: &[Setting] = &[
         ..DEFAULT_SETTING
     },
     Setting {
+        name: "SF_PLUGIN_WINDOWS_MAX",
+        default: "32",
+        unit: "windows",
+        range: Range::Integer(1, 256),
+        description: "Maximum number of plugins' own windows that one process of the service shows at a time, each with a process and an X server of its own. Others are refused.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
+        name: "SF_PLUGIN_WINDOWS_PER_USER",
+        default: "8",
+        unit: "windows",
+        range: Range::Integer(1, 256),
+        description: "Maximum number of plugins' own windows that one process of the service shows to one user at a time. Others are refused.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
+        name: "SF_PLUGIN_WINDOW_IDLE_SECS",
+        default: "60",
+        unit: "seconds",
+        range: Range::Integer(5, 86_400),
+        description: "Time without a client after which the window of a plugin is closed.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
         name: "SF_BRIDGE",
         default_note: "`songfoundry-bridge` beside this program",
         range: Range::Text("the path of a program"),

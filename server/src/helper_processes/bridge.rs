@@ -39,6 +39,8 @@ pub(crate) enum BridgeCommand<'a> {
         socket: std::os::fd::OwnedFd,
         /// Maximum memory of the process of the plugin, in bytes.
         memory_max_bytes: u64,
+        /// Whether the helper can show the plugin's own window.
+        can_show_window: bool,
     },
 }
 
@@ -81,8 +83,8 @@ impl Bridge {
                 command.arg("scan").arg(module).stdout(Stdio::piped()).stderr(Stdio::piped())
             }
             #[cfg(unix)]
-            BridgeCommand::Host { socket, memory_max_bytes } => command
-                .arg("host")
+            BridgeCommand::Host { socket, memory_max_bytes, can_show_window } => command
+                .arg(if can_show_window { "gui" } else { "host" })
                 .args(["--memory-max-bytes", &memory_max_bytes.to_string()])
                 .stdout(Stdio::from(socket))
                 .stderr(Stdio::null()),

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocketUpgrade};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
 use super::connection::{self, CLOSE_TRY_AGAIN};
-use crate::auth::{access_ended, of_handshake};
+use crate::auth::{access_ended, check_origin, of_handshake};
 use crate::error::{ApiError, ApiResult};
-use crate::listen::Https;
 use crate::state::AppState;
 
 /// The protocol that the service selects.
@@ -41,13 +39,7 @@ pub(super) async fn connect(
         detail: format!("This path is a WebSocket: {rejection}."),
     })?;
     let (mut parts, _) = request.into_parts();
-    let is_https = parts.extensions.get::<Https>().is_some();
-    if !is_allowed_origin(&parts.headers, is_https, &state.config.network.cors_origins) {
-        return Err(ApiError::Forbidden {
-            code: "foreign_origin",
-            detail: "Only pages of this service and of SF_CORS_ORIGINS may open this WebSocket.".to_owned(),
-        });
-    }
+    check_origin(&parts, &state.config.network.cors_origins)?;
     let upgrade =
         upgrade.protocols([PROTOCOL]).max_message_size(MESSAGE_MAX_BYTES).max_frame_size(MESSAGE_MAX_BYTES);
     let user = match of_handshake(&mut parts, &state).await {
@@ -83,18 +75,4 @@ fn refuse(upgrade: WebSocketUpgrade, code: u16, reason: String) -> Response {
                 .await,
         );
     })
-}
-
-/// Whether a handshake comes from a page of this service or of an allowed origin, or from a program
-/// that is no browser.
-fn is_allowed_origin(headers: &HeaderMap, is_https: bool, allowed_origins: &[String]) -> bool {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let Some(origin) = origins.next() else { return true };
-    let Some(host) = headers.get(header::HOST).map(HeaderValue::as_bytes) else { return false };
-    let scheme = if is_https { "https://" } else { "http://" };
-    let is_own = origin.as_bytes().strip_prefix(scheme.as_bytes()) == Some(host);
-    // A proxy may serve the page by HTTPS although this service does not.
-    let is_own_behind_proxy = origin.as_bytes().strip_prefix(b"https://") == Some(host);
-    let is_configured = allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
-    origins.next().is_none() && (is_own || is_own_behind_proxy || is_configured)
 }

@@ -7,8 +7,10 @@
 
 mod built_in;
 mod chain_request;
+mod change_chain;
 mod connect;
 mod connection;
+mod incident;
 mod message;
 mod open_plugins;
 mod open_streams;

@@ -12,6 +12,7 @@ use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, Parameter, ParameterValu
 use songfoundry_bridge_protocol::live::{LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LiveAudio};
 use tokio::time::Instant;
 
+use super::incident::Incident;
 use super::message::{Answer, shown};
 use super::open_plugins::OpenPlugin;
 use super::plugin_request::RequestedPlugin;
@@ -76,26 +77,6 @@ struct Running {
     silent_since: Option<Instant>,
     /// Frames that were processed; 0 for a process that needs no reset.
     frames: u64,
-}
-
-/// A fault that the client is told once, until there was a second of sound without it.
-#[derive(Debug, Default)]
-struct Incident {
-    is_open: bool,
-    good_frames: u64,
-}
-
-impl Incident {
-    /// Counts a block. Returns whether the client must be told of the fault.
-    fn count(&mut self, is_fault: bool, sample_rate_hz: u32) -> bool {
-        if is_fault {
-            self.good_frames = 0;
-            return !std::mem::replace(&mut self.is_open, true);
-        }
-        self.good_frames += LIVE_BLOCK_FRAMES as u64;
-        self.is_open &= self.good_frames < u64::from(sample_rate_hz);
-        false
-    }
 }
 
 /// When a block is due, and its position in the song.
@@ -354,6 +335,9 @@ impl LivePlugin {
 
     /// Processes a block in place. Returns how long it waited for the plugin.
     pub(super) async fn process(&mut self, left: &mut [f32], right: &mut [f32], at: BlockTime) -> Duration {
+        // A value that is not a number would stay in the plugin for ever.
+        let values = left.iter_mut().chain(&mut *right);
+        values.filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
         let mut audio: LiveAudio = [[0.0; LIVE_BLOCK_FRAMES]; LIVE_CHANNELS];
         audio[0].copy_from_slice(left);
         audio[1].copy_from_slice(right);
@@ -370,10 +354,12 @@ impl LivePlugin {
             return false;
         };
         let Running { opened: OpenedPlugin { link, .. }, changes, .. } = running;
-        // A process that is far behind does not get this block.
-        let is_posted = link.waiting() < LIVE_BLOCKS;
+        // A process that is behind catches up meanwhile. It takes no time of other plugins, and if
+        // it is far behind, it does not get this block.
+        let behind_blocks = link.waiting();
+        let deadline = if behind_blocks == 0 { at.deadline } else { sent_at };
         let mut answer = None;
-        if is_posted {
+        if behind_blocks < LIVE_BLOCKS {
             let mut sent = Vec::with_capacity(changes.len().min(LIVE_CHANGES_MAX));
             while sent.len() < LIVE_CHANGES_MAX
                 && let Some((id, value)) = changes.pop_first()
@@ -381,7 +367,7 @@ impl LivePlugin {
                 sent.push(ParameterValue { id, value });
             }
             link.post(&at.time.transport(at.frame), &sent, audio);
-            answer = link.answer(at.deadline, audio).await;
+            answer = link.answer(deadline, audio).await;
         }
         // A helper replaces samples that are not numbers, but is not trusted to do so.
         let is_finite = audio.as_flattened().iter().fold(true, |finite, sample| finite & sample.is_finite());

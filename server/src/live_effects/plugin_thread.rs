@@ -175,6 +175,7 @@ impl PluginSource {
             sample_rate_hz,
             block_frames_max: LIVE_FRAMES as u32,
             is_real_time: true,
+            can_show_window: false,
             is_cancelled: &is_cancelled,
         };
         let mut host = PluginHost::open(&self.state.plugin_hosts, &plugin, options)?;

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LiveSource};
+use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect};
 use tokio::time::Instant;
 
 use super::built_in::BuiltIn;
-use super::chain_request::{RequestedChain, RequestedEffect, RequestedOrigin, read_effects};
-use super::message::{Answer, ChainCommand, Command, SetParameter, shown};
+use super::message::{Answer, Command, SetParameter, shown};
 use super::plugin::{BlockTime, LivePlugin};
-use super::plugin_request::RequestedPlugin;
 use super::plugin_thread::{PluginMessage, PluginSource};
 use super::song_time::SongTime;
 use super::statistics::Statistics;
@@ -18,17 +16,11 @@ use crate::fair_bytes::{FairBytes, ReservedBytes};
 /// Size of a binary message in bytes: 512 values, which are 256 frames of left and right.
 pub(super) const BLOCK_BYTES: usize = 4 * 2 * LIVE_BLOCK_FRAMES;
 
-/// Sample rates of chains, in hertz.
-const RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
-
-/// Tempi of chains, in quarter notes per minute.
-const TEMPI_BPM: std::ops::RangeInclusive<f64> = 1.0..=1_000.0;
-
 /// Longest time that a block waits for its plugins.
 const PLUGIN_WAIT_MAX: Duration = Duration::from_millis(4);
 
 /// An effect of a stream.
-enum Effect {
+pub(super) enum Effect {
     BuiltIn(Box<BuiltIn>),
     Plugin(Box<LivePlugin>),
 }
@@ -51,25 +43,25 @@ impl LiveEffect for Effect {
 
 /// A stream of blocks. Until the first chain, blocks pass unchanged.
 pub(super) struct Stream {
-    chain: LiveChain<Effect>,
+    pub(super) chain: LiveChain<Effect>,
     /// Plugins of the chain that are not open yet.
-    opening: Vec<LivePlugin>,
+    pub(super) opening: Vec<LivePlugin>,
     /// `None` where no plugins run in real time.
-    plugins: Option<PluginSource>,
-    time: SongTime,
-    seed: u64,
+    pub(super) plugins: Option<PluginSource>,
+    pub(super) time: SongTime,
+    pub(super) seed: u64,
     /// The latency that the client was told last, in frames.
-    told_frames: usize,
+    pub(super) told_frames: usize,
     /// Whether the client waits for the end of a flush.
     is_flushing: bool,
     client_frames: Option<u32>,
     pub(super) statistics: Statistics,
-    memory: FairBytes,
-    owner_id: String,
+    pub(super) memory: FairBytes,
+    pub(super) owner_id: String,
     /// Memory of the effects.
-    reserved_bytes: ReservedBytes,
+    pub(super) reserved_bytes: ReservedBytes,
     /// Memory of the effects that fade out, which those of the last chain may do.
-    fading_bytes: Option<ReservedBytes>,
+    pub(super) fading_bytes: Option<ReservedBytes>,
 }
 
 /// A processed block.
@@ -238,133 +230,8 @@ impl Stream {
         }
     }
 
-    fn set_chain(&mut self, command: ChainCommand) -> Result<Vec<Answer>, Answer> {
-        let ChainCommand { sample_rate: sample_rate_hz, seed, bpm, effects } = command;
-        if !RATES_HZ.contains(&sample_rate_hz) {
-            let detail = format!("`sample_rate` is {sample_rate_hz}; it must be from 8000 to 192000 Hz");
-            return Err(Answer::error("invalid_command", detail));
-        }
-        if !TEMPI_BPM.contains(&bpm) {
-            let detail = format!("`bpm` is {bpm}; it must be from 1 to 1000");
-            return Err(Answer::error("invalid_command", detail));
-        }
-        let requested = read_effects(effects, sample_rate_hz)?;
-        let RequestedChain { effects: requested_effects, left_out: mut answers, memory_bytes } = requested;
-        let mut reserved_bytes = self.memory.reservation(&self.owner_id);
-        reserved_bytes.grow(memory_bytes).map_err(|busy| Answer::error("busy", busy.to_string()))?;
-        let time = SongTime { sample_rate_hz, bpm };
-        // Effects of the engine cannot change their sample rate, tempo or seed, so all of them are
-        // new then. They go on at the same frame of the song.
-        let frame = self.chain.frame();
-        let needs_new_effects = (time, seed) != (self.time, self.seed)
-            || (self.chain.latencies_frames().is_empty() && !self.chain.is_changing());
-        let mut plugins = std::mem::take(&mut self.opening);
-        if needs_new_effects {
-            let old_chain = std::mem::replace(&mut self.chain, LiveChain::new(sample_rate_hz));
-            plugins.extend(old_chain.into_effects().into_iter().filter_map(|(_, effect)| match effect {
-                Effect::Plugin(plugin) => Some(*plugin),
-                Effect::BuiltIn(_) => None,
-            }));
-            (self.time, self.seed) = (time, seed);
-        }
-        // Plugins that are not requested again free their places for others.
-        let is_requested = |plugin: &LivePlugin| {
-            let is_same = |requested: &RequestedEffect| match &requested.origin {
-                RequestedOrigin::Plugin(origin) => {
-                    requested.id == plugin.id() && plugin.is_as_requested(origin, sample_rate_hz)
-                }
-                RequestedOrigin::BuiltIn { .. } => false,
-            };
-            requested_effects.iter().any(is_same)
-        };
-        plugins.retain(is_requested);
-        self.running_plugins().filter(|plugin| !is_requested(plugin)).for_each(LivePlugin::leave);
-        let mut sources = Vec::with_capacity(requested_effects.len());
-        for (index, requested) in requested_effects.iter().enumerate() {
-            let id = &requested.id;
-            match &requested.origin {
-                RequestedOrigin::BuiltIn { kind, params, .. } => {
-                    let kept = match self.chain.effect_mut(id) {
-                        Some(Effect::BuiltIn(effect)) if effect.kind().id == kind.id => Some(effect),
-                        _ => None,
-                    };
-                    let is_new = kept.is_none();
-                    let mut new_effect = None;
-                    let effect = match kept {
-                        Some(effect) => effect,
-                        None => new_effect.insert(Box::new(BuiltIn::new(id, kind, time, seed))),
-                    };
-                    answers.extend(effect.set_all(params, is_new));
-                    sources.push(match new_effect {
-                        Some(effect) => LiveSource::New(id.clone(), Effect::BuiltIn(effect)),
-                        None => LiveSource::Kept(id.clone()),
-                    });
-                }
-                RequestedOrigin::Plugin(requested) => {
-                    match self.plugin_source(index, id, requested, &mut plugins) {
-                        Ok(source) => sources.push(source),
-                        Err(answer) => answers.push(answer),
-                    }
-                }
-            }
-        }
-        self.chain.change(sources);
-        for requested in &requested_effects {
-            let is_bypassed = match &requested.origin {
-                RequestedOrigin::BuiltIn { is_bypassed, .. } => *is_bypassed,
-                RequestedOrigin::Plugin(plugin) => plugin.is_bypassed,
-            };
-            self.chain.set_bypass(&requested.id, is_bypassed);
-        }
-        if needs_new_effects {
-            self.chain.reset(frame);
-        }
-        self.told_frames = self.chain.latencies_frames().iter().sum();
-        self.fading_bytes = Some(std::mem::replace(&mut self.reserved_bytes, reserved_bytes));
-        answers.push(self.latency());
-        Ok(answers)
-    }
-
-    /// Returns the source of a requested plugin: the one of the chain, one of `plugins`, or one
-    /// that starts now.
-    fn plugin_source(
-        &mut self,
-        index: usize,
-        id: &str,
-        requested: &RequestedPlugin,
-        plugins: &mut Vec<LivePlugin>,
-    ) -> Result<LiveSource<Effect>, Answer> {
-        let sample_rate_hz = self.time.sample_rate_hz;
-        if let Some(Effect::Plugin(plugin)) = self.chain.effect_mut(id)
-            && plugin.is_as_requested(requested, sample_rate_hz)
-        {
-            plugin.request(requested);
-            return Ok(LiveSource::Kept(id.to_owned()));
-        }
-        if let Some(position) = plugins.iter().position(|plugin| plugin.id() == id) {
-            let mut plugin = plugins.remove(position);
-            plugin.request(requested);
-            if plugin.is_ready() {
-                return Ok(LiveSource::New(id.to_owned(), Effect::Plugin(Box::new(plugin))));
-            }
-            self.opening.push(plugin);
-            return Ok(LiveSource::Kept(id.to_owned()));
-        }
-        let Some(source) = &self.plugins else {
-            let detail = format!("effect {index} is left out: plugins run in real time only on Linux");
-            return Err(Answer::error("unsupported_effect", detail));
-        };
-        let count = source.count().map_err(|limit| {
-            Answer::error("too_many_plugins", format!("effect {index} is left out: {limit}"))
-        })?;
-        // The slot passes its input until the plugin is open. An effect of this id fades out.
-        self.opening.push(LivePlugin::start(id, requested, sample_rate_hz, source, count));
-        self.chain.release(id);
-        Ok(LiveSource::Kept(id.to_owned()))
-    }
-
     /// Returns the plugins of the chain.
-    fn running_plugins(&mut self) -> impl Iterator<Item = &mut LivePlugin> {
+    pub(super) fn running_plugins(&mut self) -> impl Iterator<Item = &mut LivePlugin> {
         self.chain.effects_mut().filter_map(|effect| match effect {
             Effect::Plugin(plugin) => Some(&mut **plugin),
             Effect::BuiltIn(_) => None,
@@ -382,7 +249,7 @@ impl Stream {
         }
     }
 
-    fn latency(&self) -> Answer {
+    pub(super) fn latency(&self) -> Answer {
         let latencies = self.chain.latencies_frames();
         Answer::Latency { total: latencies.iter().sum(), latencies }
     }

@@ -13,13 +13,13 @@ const GROWTH: f64 = 1.2;
 /// Counts of durations by their size.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TimeHistogram {
-    counts: [u64; BUCKETS],
+    counts: Box<[u64; BUCKETS]>,
     total: u64,
 }
 
 impl Default for TimeHistogram {
     fn default() -> Self {
-        Self { counts: [0; BUCKETS], total: 0 }
+        Self { counts: Box::new([0; BUCKETS]), total: 0 }
     }
 }
 

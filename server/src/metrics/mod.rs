@@ -1,6 +1,7 @@
 //! Metrics of this process for `/metrics` (`monitoring/`). Their labels contain no users, projects
 //! or files.
 
+mod live;
 mod numbers;
 
 use std::time::Instant;
@@ -9,8 +10,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
+pub(crate) use live::OpenLivePlugin;
 pub use numbers::Metrics;
-pub(crate) use numbers::OpenLivePlugin;
 use numbers::RequestLabels;
 
 use crate::state::AppState;

@@ -26,10 +26,12 @@ pub(super) struct HostHelper<'a> {
 }
 
 impl<'a> HostHelper<'a> {
-    /// Starts a helper. Requests end early when `is_cancelled` returns true.
+    /// Starts a helper, which can show the plugin's own window if `can_show_window` is true. Requests
+    /// end early when `is_cancelled` returns true.
     pub(super) fn start(
         hosts: &'a PluginHosts,
         is_cancelled: &'a dyn Fn() -> bool,
+        can_show_window: bool,
     ) -> Result<Self, HostError> {
         make_private_dir(&hosts.homes).map_err(io::Error::other)?;
         let home = tempfile::tempdir_in(&hosts.homes)?;
@@ -37,12 +39,22 @@ impl<'a> HostHelper<'a> {
         let command = BridgeCommand::Host {
             socket: OwnedFd::from(helper_socket),
             memory_max_bytes: hosts.memory_max_bytes,
+            can_show_window,
         };
-        let process = hosts.bridge.start("plugin", command, home.path()).map_err(|error| {
+        let kind = if can_show_window { "plugin window" } else { "plugin" };
+        let process = hosts.bridge.start(kind, command, home.path()).map_err(|error| {
             let program = hosts.bridge.program().display().to_string();
             HostError::NotStarted { program, reason: format!("it cannot be started: {error}") }
         })?;
         Ok(Self { hosts, is_cancelled, socket, process, _home: home })
+    }
+
+    /// Returns why the helper has ended or must end; `None` while it runs.
+    pub(super) fn end_reason(&mut self) -> Option<HostError> {
+        if self.process.is_to_end() {
+            return Some(HostError::EndedByAdministrator);
+        }
+        self.process.has_ended().then(|| HostError::of_exit(self.process.end_after_output()))
     }
 
     /// Sends a request, and returns its answer. Blocks.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use songfoundry_bridge_protocol::frame::{Frame, bytes_to_samples, write_samples};
 use songfoundry_bridge_protocol::host::{
-    Answer, Open, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue, PresetFormat,
-    Process, Processed, Request, TEXT_BYTES_MAX,
+    Answer, Open, OpenWindow, Opened, PARAMETERS_MAX, PROGRAMS_MAX, PROTOCOL_VERSION, ParameterValue,
+    PresetFormat, Process, Processed, Request, TEXT_BYTES_MAX, WindowOpened,
 };
 
 use super::error::{HostError, printable};
@@ -26,6 +26,8 @@ pub struct OpenOptions<'a> {
     pub block_frames_max: u32,
     /// Whether the plugin processes in real time instead of offline.
     pub is_real_time: bool,
+    /// Whether the plugin's own window can be opened ([`PluginHost::open_window`]).
+    pub can_show_window: bool,
     /// Whether nobody waits for the result any more.
     pub is_cancelled: &'a dyn Fn() -> bool,
 }
@@ -69,7 +71,7 @@ impl<'a> PluginHost<'a> {
         let refused = |reason: &str| HostError::Refused { reason: reason.to_owned() };
         let module =
             plugin.module.to_str().ok_or_else(|| refused("the path of its module is not Unicode"))?;
-        let mut helper = HostHelper::start(hosts, options.is_cancelled)?;
+        let mut helper = HostHelper::start(hosts, options.is_cancelled, options.can_show_window)?;
         let hello = Request::Hello { protocol_version: PROTOCOL_VERSION };
         let answer = match helper.request(&hello, &[]) {
             Ok(frame) => Ok(frame.header),
@@ -223,6 +225,22 @@ impl<'a> PluginHost<'a> {
             Answer::State => Ok(binary),
             _ => Err(unexpected()),
         }
+    }
+
+    /// Opens the plugin's own window, and its server, which demands `secret`. Blocks.
+    ///
+    /// # Errors
+    /// [`HostError`]; [`HostError::Refused`] if the plugin has no window or cannot open it.
+    pub fn open_window(&mut self, secret: String) -> Result<WindowOpened, HostError> {
+        match self.helper.request(&Request::OpenWindow(OpenWindow { secret }), &[])?.header {
+            Answer::WindowOpened(window) => Ok(window),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Returns why the process of the plugin has ended or must end; `None` while it runs.
+    pub fn end_reason(&mut self) -> Option<HostError> {
+        self.helper.end_reason()
     }
 
     /// Restores a state. Returns the values of all parameters. Blocks.

@@ -11,11 +11,16 @@ pub(super) struct HostHelper<'a>(std::convert::Infallible, std::marker::PhantomD
 
 impl<'a> HostHelper<'a> {
     /// Always fails.
-    pub(super) fn start(hosts: &'a PluginHosts, _: &'a dyn Fn() -> bool) -> Result<Self, HostError> {
+    pub(super) fn start(hosts: &'a PluginHosts, _: &'a dyn Fn() -> bool, _: bool) -> Result<Self, HostError> {
         Err(HostError::NotStarted {
             program: hosts.bridge.program().display().to_string(),
             reason: "it hosts plugins only on Linux and macOS".to_owned(),
         })
+    }
+
+    /// Is never called.
+    pub(super) fn end_reason(&mut self) -> Option<HostError> {
+        match self.0 {}
     }
 
     /// Is never called.

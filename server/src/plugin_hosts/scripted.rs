@@ -80,8 +80,13 @@ impl Scripted {
 
     /// Opens a plugin, processes audio, and requests the state.
     pub(super) fn open(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), HostError> {
-        let options =
-            OpenOptions { sample_rate_hz: 48_000, block_frames_max: 512, is_real_time: false, is_cancelled };
+        let options = OpenOptions {
+            sample_rate_hz: 48_000,
+            block_frames_max: 512,
+            is_real_time: false,
+            can_show_window: false,
+            is_cancelled,
+        };
         let mut host = PluginHost::open(&self.hosts, &plugin(), options)?;
         assert_eq!(self.helpers.list().len(), 1);
         let process = Process { frames: FRAMES, output_channels: 2, ..Process::default() };

@@ -72,6 +72,8 @@ pub(super) struct ParameterList {
     /// Whether the plugin is an effect with a side-chain input, which the `side_chain` of an effect
     /// in a project feeds.
     has_side_chain: bool,
+    /// Whether the plugin has its own window, which `POST /plugins/open-fx-gui` opens.
+    has_window: bool,
     /// Latency at 48 kHz, in seconds. Renders remove it.
     latency_secs: f64,
     /// How long the plugin sounds after its input has ended.
@@ -226,6 +228,7 @@ impl ParameterList {
             format: plugin.format.into(),
             accepts_notes: opened.accepts_notes,
             has_side_chain,
+            has_window: opened.has_editor,
             latency_secs: secs(opened.latency_frames),
             tail: PluginTail::from(opened.tail_frames),
             tail_secs: tail_secs(opened.tail_frames),

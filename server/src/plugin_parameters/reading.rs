@@ -104,6 +104,7 @@ fn start<'h>(
         sample_rate_hz: SAMPLE_RATE_HZ,
         block_frames_max: BLOCK_FRAMES,
         is_real_time: false,
+        can_show_window: false,
         is_cancelled,
     };
     let mut host = PluginHost::open(hosts, plugin, options)?;

@@ -67,12 +67,12 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   stored = await saveAndRead(page, service);
   expect(clipsOf(stored)[0]).toMatchObject({ gain_db: -6, fades: { in_frames: RATE_HZ / 2, out_frames: 0 } });
 
-  // A copy of the clip follows at its end.
+  // A copy of the clip, which lasts 16.7 beats, follows on the next beat.
   const y = await laneY(page);
   await page.keyboard.press('Control+d');
   stored = await saveAndRead(page, service);
   const [, copy] = clipsOf(stored);
-  expect(copy?.start_tick).toBe((first?.start_tick ?? 0) + 16_000);
+  expect(copy?.start_tick).toBe((first?.start_tick ?? 0) + 17 * 960);
   await page.keyboard.press('Delete');
   await expect.poll(async () => clipsOf(await saveAndRead(page, service)).length).toBe(1);
 

@@ -2,28 +2,14 @@
  * VST effects of a track and of the master: they are chosen, play as in the export, and are kept
  * while the plugin is gone. The plugins are from Debian's packages dpf-plugins-vst and zam-plugins.
  */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { largestDifference, peak } from '../support/audio';
-import { drawNote, expectEqual, exportSong, newNekobiSong, ONSET_LEVEL, recordSong, saveAndReadSong, VST2_FOLDER } from '../support/plugin-song';
-import { expect, test, type Service } from '../support/service';
+import { addPluginFolder, drawNote, expectEqual, exportSong, newNekobiSong, ONSET_LEVEL, recordSong, saveAndReadSong, scan, VST2_FOLDER } from '../support/plugin-song';
+import { expect, test } from '../support/service';
 
 const effectPanel = (page: Page, name: string): Locator => page.getByRole('listitem', { name: new RegExp(`^Effect \\d+: ${name}`) });
-
-async function scan(page: Page, service: Service): Promise<void> {
-  expect((await page.request.post(`${service.url}/api/v1/plugins/scan`)).ok()).toBe(true);
-}
-
-/** Creates and scans a folder with links to VST2 modules, and returns its path. */
-async function addPluginFolder(page: Page, service: Service, modules: readonly string[]): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-vst-'));
-  for (const module of modules) symlinkSync(join(VST2_FOLDER, module), join(folder, module));
-  expect((await page.request.post(`${service.url}/api/v1/plugins/dirs`, { data: { path: folder } })).ok()).toBe(true);
-  await scan(page, service);
-  return folder;
-}
 
 /** Chooses a VST effect in the dialog, for the channel whose effects the editor shows. */
 async function addVstEffect(page: Page, channelName: string, name: string): Promise<void> {

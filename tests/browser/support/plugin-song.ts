@@ -1,5 +1,7 @@
 /** Makes songs with VST plugins, plays and exports them, and reads the stored documents. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { largestDifference, readFloatWav } from './audio';
 import { recorded, recordMore, recordSound, startRecording, type Recording } from './capture';
@@ -14,6 +16,20 @@ export const RATE_HZ = 48_000;
 
 /** Level above which a sound counts as started: Nekobi's filter settles before the first note. */
 export const ONSET_LEVEL = 1e-3;
+
+/** Scans the plugin folders of the user. */
+export async function scan(page: Page, service: Service): Promise<void> {
+  expect((await page.request.post(`${service.url}/api/v1/plugins/scan`)).ok()).toBe(true);
+}
+
+/** Creates and scans a folder with links to VST2 modules, and returns its path. */
+export async function addPluginFolder(page: Page, service: Service, modules: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-vst-'));
+  for (const module of modules) symlinkSync(join(VST2_FOLDER, module), join(folder, module));
+  expect((await page.request.post(`${service.url}/api/v1/plugins/dirs`, { data: { path: folder } })).ok()).toBe(true);
+  await scan(page, service);
+  return folder;
+}
 
 /** Chooses Nekobi in the sound browser, for a new track. */
 export async function chooseNekobi(page: Page): Promise<void> {

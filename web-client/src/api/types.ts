@@ -62,6 +62,8 @@ export type PluginParameterList = Schemas['ParameterList'];
 /** A parameter of a plugin. Its values are normalized: 0..1. */
 export type PluginParameter = Schemas['PluginParameter'];
 export type ParametersRequest = Schemas['ParametersRequest'];
+export type OpenWindowRequest = Schemas['OpenWindowRequest'];
+export type OpenedWindow = Schemas['OpenedWindow'];
 export type PresetFileRequest = Schemas['PresetFileRequest'];
 export type PluginProblem = Schemas['PluginProblem'];
 /** Whether a plugin of a song has a sound. */

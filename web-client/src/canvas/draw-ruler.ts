@@ -24,17 +24,18 @@ function namesOf(project: Project): RulerName[] {
   return [...uniqueNames.values()].sort((first, second) => first.tick - second.tick);
 }
 
-/** Draws the bar numbers, and above them the names of markers and sections. */
+/** Draws the loop and the bar numbers and, with `showsNames`, the names of markers and sections. */
 export function drawRuler(
   context: CanvasRenderingContext2D,
   view: TimeView,
   project: Project,
   widthPx: number,
   heightPx: number,
+  showsNames: boolean,
 ): void {
   drawLoop(context, view, project);
-  const names = namesOf(project);
-  const numberY = names.length > 0 ? heightPx - 5 : heightPx / 2 + 4;
+  const names = showsNames ? namesOf(project) : [];
+  const numberY = names.length > 0 || loopOf(project) ? heightPx - 5 : heightPx / 2 + 4;
   context.font = FONT_NUMBERS;
   const lines = gridLines(project.time_signatures, view.startTick, view.endTick, 0, 9 * view.ticksPerPx);
   let lastNumberX = -Infinity;

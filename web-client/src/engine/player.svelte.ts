@@ -185,7 +185,9 @@ export class Player {
 
   /** Starts audio output. Browsers allow this only after the user's first click or key. */
   resume(): void {
-    if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
+    const context = this.engine?.context;
+    // Safari also interrupts the output, for example during a call.
+    if (context && context.state !== 'running' && context.state !== 'closed') void context.resume();
   }
 
   /**

@@ -42,7 +42,7 @@ export function listenToKeys(workspace: Workspace): () => void {
     if (event.key === 'Tab') usesTab = true;
     const isOpen = workspace.account.session.state.kind === 'open';
     if (!isOpen || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
-    const shortcut = noteShortcutFor(workspace, event) ?? SHORTCUTS.find((candidate) => candidate.matches(event));
+    const shortcut = noteShortcutFor(workspace, event) ?? SHORTCUTS.find((candidate) => candidate.matches(event) && candidate.isActive?.(workspace) !== false);
     if (shortcut) {
       event.preventDefault();
       event.stopPropagation();

@@ -5,8 +5,8 @@
 import type { Workspace } from '../state/contexts';
 import { controlKey, hasControl, hasOnlyShift, plainKey, type Shortcut } from './shortcuts';
 
-/** A shortcut of the piano roll. `isActive` says whether it applies in the current state. */
-export type NoteShortcut = Shortcut & { isActive?: (workspace: Workspace) => boolean };
+/** A shortcut of the piano roll. */
+export type NoteShortcut = Shortcut;
 
 /** Change of the velocity by one press of a key. */
 const VELOCITY_STEP = 5 / 127;

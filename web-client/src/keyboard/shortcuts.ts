@@ -11,6 +11,8 @@ export type Shortcut = {
   keys: string;
   label: string;
   matches: (event: KeyboardEvent) => boolean;
+  /** Whether the shortcut applies in the current state; by default it always does. */
+  isActive?: (workspace: Workspace) => boolean;
   action: (workspace: Workspace, event: KeyboardEvent) => void;
 };
 
@@ -45,6 +47,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Playing', keys: 'Home', label: 'Go to the start', matches: plainKey('Home'), action: ({ playback }) => playback.transport.seek(0) },
   { group: 'Playing', keys: 'End', label: 'Go to the end', matches: plainKey('End'), action: ({ playback }) => playback.transport.seekEnd() },
   { group: 'Playing', keys: 'R', label: 'Record on the armed or selected track; again to end the recording', matches: (event) => hasOnlyShift(event) && !event.shiftKey && !event.repeat && event.code === 'KeyR', action: ({ playback }) => playback.recorder.toggle() },
+  { group: 'Playing', keys: 'L', label: 'Switch the loop on or off, if letters do not play notes', matches: (event) => hasOnlyShift(event) && !event.shiftKey && event.code === 'KeyL', isActive: ({ view }) => view.preferences.lettersAreTools, action: ({ editing }) => editing.loopCommands.toggle() },
   { group: 'Playing', keys: 'Shift L', label: 'Switch the loop on or off', matches: (event) => hasOnlyShift(event) && event.shiftKey && event.code === 'KeyL', action: ({ editing }) => editing.loopCommands.toggle() },
   { group: 'Playing', keys: 'Shift K', label: 'Switch the metronome on or off', matches: (event) => hasOnlyShift(event) && event.shiftKey && event.code === 'KeyK', action: ({ view: { preferences } }) => preferences.setTransport({ metronome: !preferences.transport.metronome }) },
   { group: 'Song', keys: 'Ctrl S', label: 'Save', matches: controlKey('s'), action: ({ songs }) => void songs.saving.save() },

@@ -18,6 +18,7 @@ import type { Freezing } from './editing/freezing.svelte';
 import type { LoopCommands } from './editing/loop-commands';
 import type { NoteCommands } from './editing/note-commands.svelte';
 import type { PluginCommands } from './editing/plugin-commands.svelte';
+import type { PluginWindows } from './editing/plugin-windows.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
 import type { StepInput } from './editing/step-input.svelte';
@@ -66,6 +67,7 @@ export type Editing = {
   loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
   pluginCommands: PluginCommands;
+  pluginWindows: PluginWindows;
   freezing: Freezing;
 };
 

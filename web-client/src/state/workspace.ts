@@ -16,6 +16,7 @@ import { Freezing } from './editing/freezing.svelte';
 import { LoopCommands } from './editing/loop-commands';
 import { NoteCommands } from './editing/note-commands.svelte';
 import { PluginCommands } from './editing/plugin-commands.svelte';
+import { PluginWindows } from './editing/plugin-windows.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
 import { StepInput } from './editing/step-input.svelte';
@@ -117,6 +118,7 @@ export function createWorkspace(): Workspace {
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
+    pluginWindows: new PluginWindows(api, song, pluginParameters, notices),
     freezing,
   };
 

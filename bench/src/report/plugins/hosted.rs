@@ -43,6 +43,7 @@ pub(super) fn open<'a>(hosts: &'a PluginHosts, plugin: &PluginRef) -> anyhow::Re
         sample_rate_hz: RATE_HZ,
         block_frames_max: BLOCK_FRAMES,
         is_real_time: false,
+        can_show_window: false,
         is_cancelled: &|| false,
     };
     PluginHost::open(hosts, plugin, options).with_context(|| plugin.module.display().to_string())

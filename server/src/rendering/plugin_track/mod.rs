@@ -159,6 +159,7 @@ impl PluginTrack<'_> {
     ) -> Result<RenderedTrack, RenderError> {
         let sample_rate_hz = self.session.sample_rate_hz;
         let options = OpenOptions {
+            can_show_window: false,
             sample_rate_hz,
             block_frames_max: BLOCK_FRAMES_MAX,
             is_real_time: false,

@@ -1041,6 +1041,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/fx-gui/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Closes the window of a plugin, and ends its process. Settings that were not read before are lost. */
+        post: operations["post_plugins_fx_gui_close"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/frame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the picture of a window, with its menus and dialogs. */
+        get: operations["get_plugins_fx_gui_window_id_frame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/hide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hides a window. The plugin keeps running. */
+        post: operations["post_plugins_fx_gui_window_id_hide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Passes input of the user to a window. */
+        post: operations["post_plugins_fx_gui_window_id_input"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Opens a WebSocket to a window. It sends changed parts of the picture as binary messages, and
+         *     parameters that the user changes in the window as text; the client sends input and new values.
+         *     A local caller needs no token. Others send theirs as the protocol `bearer.<token>`, beside
+         *     `songfoundry.v1`, or as `token`.
+         */
+        get: operations["get_plugins_fx_gui_window_id_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sets parameters of the plugin of a window, which then shows them. */
+        post: operations["post_plugins_fx_gui_window_id_parameters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells whether a window is open. Like every other request, it keeps the window open. */
+        get: operations["get_plugins_fx_gui_window_id_ping"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shows a hidden window. */
+        post: operations["post_plugins_fx_gui_window_id_show"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/fx-gui/{window_id}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the state of the plugin of a window, with all changes that were made in the window. */
+        get: operations["get_plugins_fx_gui_window_id_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/midi-render": {
         parameters: {
             query?: never;
@@ -1057,6 +1215,27 @@ export interface paths {
          *     renders once more.
          */
         post: operations["post_plugins_midi_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins/open-fx-gui": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens the own window of a plugin, with the settings of the request. The plugin runs in a separate
+         *     process, whose sound nobody hears, until the window is closed or has had no client for
+         *     `SF_PLUGIN_WINDOW_IDLE_SECS`. Only the caller can see and use the window.
+         */
+        post: operations["post_plugins_open_fx_gui"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2339,6 +2518,11 @@ export interface components {
             /** @description The octaves with sound, from low to high. */
             octaves: components["schemas"]["OctaveReport"][];
         };
+        /** @description The window to close. */
+        CloseWindowRequest: {
+            /** @description Id of the window. */
+            window_id: string;
+        };
         /** @description A SoundFont without details. */
         CondensedSoundFont: {
             /** @description Id of the bank. */
@@ -2580,7 +2764,7 @@ export interface components {
              * @description Id of the helper within this process. It is never reused.
              */
             id: number;
-            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin` or `folder dialog`. */
+            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin`, `plugin window` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
@@ -3096,6 +3280,59 @@ export interface components {
              */
             mono_loss_db: number | null;
         };
+        /** @description A plugin of a song, whose window is opened with its settings. */
+        OpenWindowRequest: {
+            /**
+             * @description Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
+             *     /plugins/effects`.
+             */
+            plugin_id: string;
+            /** @description Id of the track of the plugin; missing for the master. */
+            track_id?: string | null;
+            /**
+             * @description Id of the effect in the song; missing for an instrument. A caller has one window for
+             *     each track, effect and plugin.
+             */
+            effect_id?: string | null;
+            /**
+             * @description Whether the window is shown through the service. Windows on the screen of this machine
+             *     are not supported, so `false` is refused.
+             * @default true
+             */
+            embed: boolean;
+            /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
+            state?: string | null;
+            preset?: components["schemas"]["PluginPreset"] | null;
+            /**
+             * @description Normalized values (0 to 1) of parameters, by the name or the id of the parameter.
+             *     They are set after `state` or `preset` is loaded.
+             */
+            params?: {
+                [key: string]: number;
+            };
+        };
+        /** @description An open window of a plugin. */
+        OpenedWindow: {
+            /** @description Id of the window. */
+            window_id: string;
+            /** @description Path of the window, relative to the service. Its picture is at `/frame` below it. */
+            embed_url: string;
+            /**
+             * @description Whether the window was open already. It then keeps its settings, and those of the request
+             *     are ignored.
+             */
+            already_running: boolean;
+            /**
+             * Format: int32
+             * @description Width of the window in pixels when it was opened.
+             */
+            width: number;
+            /**
+             * Format: int32
+             * @description Height of the window in pixels when it was opened.
+             */
+            height: number;
+        };
         /** @description A SoundFont that is not played because another one with the same id is played. */
         OtherSoundFont: {
             /** @description Owner of the SoundFont that is not played. */
@@ -3529,6 +3766,8 @@ export interface components {
              *     in a project feeds.
              */
             has_side_chain: boolean;
+            /** @description Whether the plugin has its own window, which `POST /plugins/open-fx-gui` opens. */
+            has_window: boolean;
             /**
              * Format: double
              * @description Latency at 48 kHz, in seconds. Renders remove it.
@@ -5118,6 +5357,117 @@ export interface components {
             categories: string[];
             /** @description Path of the plugin's module. */
             path: string;
+        };
+        /** @description Input of the user, in order. */
+        WindowInput: {
+            /**
+             * Format: double
+             * @description Width that the coordinates of the events refer to; they are scaled to the picture.
+             */
+            width: number;
+            /**
+             * Format: double
+             * @description Height that the coordinates of the events refer to.
+             */
+            height: number;
+            /** @description Events. */
+            events: components["schemas"]["WindowInputEvent"][];
+        };
+        /** @description An event of the pointer or the keyboard. */
+        WindowInputEvent: {
+            /**
+             * Format: double
+             * @description Horizontal position, 0 to `width`.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description Vertical position, 0 to `height`.
+             */
+            y: number;
+            /** @enum {string} */
+            type: "move";
+        } | {
+            /**
+             * Format: double
+             * @description Horizontal position, 0 to `width`.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description Vertical position, 0 to `height`.
+             */
+            y: number;
+            /**
+             * Format: int32
+             * @description 0 is the left button, 1 the middle one, 2 the right one.
+             */
+            button: number;
+            /** @description Whether it is pressed. */
+            down: boolean;
+            /** @enum {string} */
+            type: "button";
+        } | {
+            /**
+             * Format: double
+             * @description Horizontal position of the pointer, 0 to `width`.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description Vertical position of the pointer, 0 to `height`.
+             */
+            y: number;
+            /**
+             * Format: int32
+             * @description Steps to the right.
+             */
+            steps_x: number;
+            /**
+             * Format: int32
+             * @description Steps downwards.
+             */
+            steps_y: number;
+            /** @enum {string} */
+            type: "wheel";
+        } | {
+            /** @description Name of the key, as `KeyboardEvent.key` of browsers has it. */
+            key: string;
+            /** @description Whether it is pressed. */
+            down: boolean;
+            /** @enum {string} */
+            type: "key";
+        } | {
+            /** @description The text. */
+            text: string;
+            /** @enum {string} */
+            type: "text";
+        } | {
+            /** @enum {string} */
+            type: "release";
+        };
+        /** @description A new value of a parameter. */
+        WindowParameter: {
+            /**
+             * Format: int32
+             * @description Id of the parameter.
+             */
+            id: number;
+            /**
+             * Format: double
+             * @description Normalized value.
+             */
+            value: number;
+        };
+        /** @description New values of parameters. */
+        WindowParameters: {
+            /** @description The values. */
+            values: components["schemas"]["WindowParameter"][];
+        };
+        /** @description The state of the plugin of a window. */
+        WindowState: {
+            /** @description State in base64, as in the field `state` of a project. */
+            state: string;
         };
     };
     responses: never;
@@ -6934,6 +7284,209 @@ export interface operations {
             };
         };
     };
+    post_plugins_fx_gui_close: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseWindowRequest"];
+            };
+        };
+        responses: {
+            /** @description The window is closed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins_fx_gui_window_id_frame: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `1` for a stream of pictures: each one that differs from the last is a part of
+                 *     `multipart/x-mixed-replace`.
+                 */
+                stream?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture, or a stream of pictures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": unknown;
+                };
+            };
+        };
+    };
+    post_plugins_fx_gui_window_id_hide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The window is hidden */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_plugins_fx_gui_window_id_input: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WindowInput"];
+            };
+        };
+        responses: {
+            /** @description The window gets the input */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins_fx_gui_window_id_live: {
+        parameters: {
+            query?: {
+                /** @description Token or API key of the caller */
+                token?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    post_plugins_fx_gui_window_id_parameters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WindowParameters"];
+            };
+        };
+        responses: {
+            /** @description The plugin gets the values */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins_fx_gui_window_id_ping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The window is open */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_plugins_fx_gui_window_id_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The window is shown */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins_fx_gui_window_id_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the window */
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WindowState"];
+                };
+            };
+        };
+    };
     post_plugins_midi_render: {
         parameters: {
             query?: never;
@@ -6956,6 +7509,30 @@ export interface operations {
                 };
                 content: {
                     "audio/wav": unknown;
+                };
+            };
+        };
+    };
+    post_plugins_open_fx_gui: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenWindowRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedWindow"];
                 };
             };
         };

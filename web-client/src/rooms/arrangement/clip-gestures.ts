@@ -180,11 +180,11 @@ export class ClipGestures {
     this.#marquee = null;
   }
 
-  /** Selects the clip of a drag, if it is not selected yet, so that the editor shows it. */
+  /** Selects the clip of a drag alone, unless it is among the selected clips, which move with it. */
   #startDrag(drag: Drag): void {
     drag.hasMoved = true;
     const { selection } = this.#song;
-    const others = selection.itemIds.has(drag.id) || drag.isAdditive ? [...selection.itemIds].filter((id) => id !== drag.id) : [];
+    const others = selection.itemIds.has(drag.id) ? [...selection.itemIds].filter((id) => id !== drag.id) : [];
     selection.selectItems(new Set([...others, drag.id]));
     drag.draggedIds = selection.itemIds;
   }

@@ -8,7 +8,7 @@ import { clipsOf, copyClips, duplicateOffset, moveClips, removeClips, type Place
 import { itemId } from '../../project/edit-items';
 import { joinMidi, splitMidi } from '../../project/edit-midi-clips';
 import { removeTrack } from '../../project/edit-tracks';
-import { signatureAt } from '../../project/grid';
+import { barPositionAt, signatureAt } from '../../project/grid';
 import { TICKS_PER_QUARTER, type Project } from '../../project/model';
 import type { Notices } from '../notices.svelte';
 import type { Preferences } from '../view/preferences.svelte';
@@ -155,6 +155,33 @@ export class ClipCommands {
     const { project, selection } = this.#song;
     const items = project.tracks.flatMap((track) => track.items.filter((item) => item.type !== 'section'));
     selection.selectItems(new Set(items.map(itemId)));
+  }
+
+  /**
+   * Selects the next clip, or with a negative offset an earlier one, in the order of tracks and
+   * starts. Without a selected clip, begins with the selected track. With `adds`, keeps the others.
+   */
+  selectNext(offset: 1 | -1, adds: boolean): void {
+    const { project, selection } = this.#song;
+    const clips = project.tracks.flatMap((track) =>
+      track.items.filter((item) => item.type !== 'section').sort((a, b) => a.start_tick - b.start_tick).map((item) => ({ track, id: itemId(item) })),
+    );
+    const current = clips.findIndex(({ id }) => id === selection.itemId);
+    const ofTrack = clips.findIndex(({ track }) => track.id === selection.trackId);
+    const next = clips[current >= 0 ? current + offset : Math.max(0, ofTrack)];
+    if (!next) return;
+    selection.selectItems(new Set(adds ? [...[...selection.itemIds].filter((id) => id !== next.id), next.id] : [next.id]));
+  }
+
+  /** Describes the selected clips in a few words, for screen readers. */
+  describeSelected(): string {
+    const clips = this.#selected;
+    const first = clips.find(({ item }) => itemId(item) === this.#song.selection.itemId) ?? clips[0];
+    if (!first) return 'No clip is selected.';
+    const { bar, beat } = barPositionAt(this.#song.project.time_signatures, first.item.start_tick);
+    const name = ('name' in first.item ? first.item.name : undefined) ?? first.track.name;
+    const place = `${name} on ${first.track.name}, bar ${bar}, beat ${beat}`;
+    return clips.length === 1 ? `${place}.` : `${clips.length} clips, last ${place}.`;
   }
 
   #removeAs(verb: string): void {

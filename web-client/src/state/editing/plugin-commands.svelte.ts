@@ -19,7 +19,7 @@ function instrumentOf(project: Project, trackId: string): PluginEngine | null {
 }
 
 /** Returns a plugin of the song; null if it has been removed. */
-function findPlugin(project: Project, { channelId, effectId }: PluginOfSong): PluginEngine | PluginEffect | null {
+export function findPlugin(project: Project, { channelId, effectId }: PluginOfSong): PluginEngine | PluginEffect | null {
   if (effectId === null) return instrumentOf(project, channelId);
   const effect = effectsOf(project, channelId).find(({ id }) => id === effectId);
   return effect && effect.type !== 'builtin' ? effect : null;

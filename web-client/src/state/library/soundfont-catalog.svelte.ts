@@ -9,6 +9,9 @@ export type CatalogState = { kind: 'loading' } | { kind: 'ready' } | { kind: 'fa
 export type CatalogPreset = { soundfont: SoundFontEntry; bank: number; program: number; name: string; key: string };
 export type CatalogGroup = { soundfont: SoundFontEntry; presets: CatalogPreset[] };
 
+/** Bank of the drum kits: that of SoundFonts for percussion. */
+const DRUM_BANK = 128;
+
 export class SoundFontCatalog {
   state = $state.raw<CatalogState>({ kind: 'loading' });
   /** The SoundFonts: first the user's uploads, then the default SoundFont, then all others. */
@@ -43,7 +46,7 @@ export class SoundFontCatalog {
 
   /**
    * Returns, for each SoundFont, the presets that match every word of `query`: by their name, by
-   * `bank:program`, or by the name of the SoundFont. An empty query also lists unusable SoundFonts.
+   * `bank:program`, or by the name of the SoundFont. `drum kit` matches all kits. An empty query also lists unusable SoundFonts.
    */
   search(query: string): CatalogGroup[] {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -73,7 +76,7 @@ function presetsOf(soundfont: SoundFontEntry, words: string[]): CatalogPreset[] 
   if (!soundfont.usable) return [];
   const presets: CatalogPreset[] = [];
   for (const { bank, program, name } of soundfont.presets) {
-    const text = `${name} ${bank}:${program} ${soundfont.name}`.toLowerCase();
+    const text = `${name} ${bank}:${program} ${soundfont.name} ${bank === DRUM_BANK ? 'drum kit drums' : ''}`.toLowerCase();
     if (!words.every((word) => text.includes(word))) continue;
     presets.push({ soundfont, bank, program, name, key: `${soundfont.soundfont_id}/${bank}/${program}` });
   }

@@ -87,10 +87,10 @@ export class SongSwitch {
   }
 
   async #open(id: string): Promise<void> {
-    const isSaved = this.#list.has(id);
-    if (isSaved) await this.#saving.load(id);
-    const isRestored = await this.#restoring.restore(id);
-    if (!isSaved && !isRestored) this.#song.open(emptyProject(), null, true);
+    // A song that is not in the list was perhaps never saved, and has only unsaved work.
+    if (!this.#list.has(id) && (await this.#restoring.restore(id))) return;
+    await this.#saving.load(id);
+    await this.#restoring.restore(id);
   }
 
   /** Opens the saved version of the open song. */

@@ -1,0 +1,83 @@
+//! The WebSocket of a window: passes the messages of the owner and of the window's server on.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+
+use super::connection::send;
+use crate::auth::{access_ended, check_origin, of_handshake};
+use crate::error::{ApiError, ApiResult, Problem};
+use crate::extract::Path;
+use crate::state::AppState;
+
+/// The protocol that the service selects, if the client names protocols.
+const PROTOCOL: &str = "songfoundry.v1";
+
+/// Opens a WebSocket to a window. It sends changed parts of the picture as binary messages, and
+/// parameters that the user changes in the window as text; the client sends input and new values.
+/// A local caller needs no token. Others send theirs as the protocol `bearer.<token>`, beside
+/// `songfoundry.v1`, or as `token`.
+#[utoipa::path(get, path = "/plugins/fx-gui/{window_id}/live", tag = "plugins", security(()),
+    params(("window_id" = String, Path, description = "Id of the window"),
+        ("token" = Option<String>, Query, description = "Token or API key of the caller")),
+    responses((status = 101, description = "The WebSocket is open"),
+        (status = 400, description = "`not_a_websocket`: the request is no handshake of a WebSocket", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The caller is unknown", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`foreign_origin`: a page of another site opened the WebSocket", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`no_such_window`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`too_many_streams`", body = Problem, content_type = "application/problem+json"),
+        (status = 502, description = "`window_ended`", body = Problem, content_type = "application/problem+json")))]
+pub(super) async fn connect(
+    State(state): State<AppState>,
+    Path(window_id): Path<String>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (mut parts, _) = request.into_parts();
+    check_origin(&parts, &state.config.network.cors_origins)?;
+    let user = of_handshake(&mut parts, &state).await?;
+    let key = parts.headers.get(header::SEC_WEBSOCKET_KEY).cloned();
+    let (Some(key), Some(upgrade)) = (key, parts.extensions.remove::<OnUpgrade>()) else {
+        let detail = "This path is a WebSocket, over HTTP/1.1.".to_owned();
+        return Err(ApiError::BadRequest { code: "not_a_websocket", detail });
+    };
+    let window = state.plugin_windows.find(&user.id, &window_id)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+    headers.insert(header::SEC_WEBSOCKET_KEY, key);
+    let answer = send(&window, Method::GET, "/live", headers, Bytes::new()).await?;
+    let accept = answer.headers().get(header::SEC_WEBSOCKET_ACCEPT).cloned();
+    let accept =
+        accept.ok_or_else(|| ApiError::internal(anyhow::anyhow!("the window opened no WebSocket")))?;
+    let has_protocols = parts.headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL);
+    let access_ended = access_ended(&parts.headers, &state);
+    tokio::spawn(async move {
+        let client = window.add_client();
+        let copying = async {
+            let (Ok(outer), Ok(inner)) = tokio::join!(upgrade, hyper::upgrade::on(answer)) else { return };
+            // An error means that one of them has gone.
+            let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(outer), &mut TokioIo::new(inner)).await;
+        };
+        tokio::select! {
+            () = copying => {}
+            () = access_ended => {}
+            () = window.ended.cancelled() => {}
+            () = state.stop.cancelled() => {}
+        }
+        drop(client);
+    });
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    if has_protocols {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
+    }
+    Ok(response)
+}

@@ -1,0 +1,138 @@
+//! The thread of a window: opens the plugin and its window in a process of the helper, reads its
+//! state, and ends it.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use songfoundry_bridge_protocol::host::{Process, Transport};
+use tokio::sync::oneshot;
+
+use super::open_windows::{Window, WindowServer};
+use crate::error::{ApiError, ApiResult};
+use crate::plugin_hosts::{HostError, OpenOptions, PluginHost, PluginRef};
+use crate::rendering::plugin_track::PluginSetup;
+use crate::state::AppState;
+
+/// Sample rate and block size of the plugin. Nobody hears it.
+const SAMPLE_RATE_HZ: u32 = 48_000;
+const BLOCK_FRAMES: u32 = 512;
+
+/// Interval between checks whether the process runs.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A command to the thread of a window.
+#[derive(Debug)]
+pub(super) enum Command {
+    /// Reads the state of the plugin.
+    ReadState(oneshot::Sender<Result<Vec<u8>, HostError>>),
+}
+
+/// Opens a window on a thread of its own, which runs until the window ends.
+///
+/// # Errors
+/// The plugin fails, refuses the setup, or has no window.
+pub(super) async fn start(
+    state: AppState,
+    window: Arc<Window>,
+    plugin: PluginRef,
+    setup: PluginSetup,
+    commands: Receiver<Command>,
+) -> ApiResult<()> {
+    let (sender, opened) = oneshot::channel();
+    let idle_state = state.clone();
+    let idle_window = Arc::clone(&window);
+    let thread = std::thread::Builder::new().name("plugin-window".to_owned());
+    let thread_window = Arc::clone(&window);
+    let spawned = thread.spawn(move || {
+        let reason = run(&state, &thread_window, &plugin, &setup, &commands, sender);
+        state.plugin_windows.remove(&thread_window, reason);
+    });
+    if let Err(error) = spawned {
+        idle_state.plugin_windows.remove(&window, "it could not be opened".to_owned());
+        return Err(error.into());
+    }
+    tokio::spawn(close_when_unused(idle_state, idle_window));
+    opened.await.map_err(ApiError::internal)?
+}
+
+/// Ends windows without clients as long as `window` is open.
+async fn close_when_unused(state: AppState, window: Arc<Window>) {
+    let interval = state.plugin_windows.idle_max() / 4;
+    while tokio::time::timeout(interval, window.ended.cancelled()).await.is_err() {
+        state.plugin_windows.close_unused(Instant::now());
+    }
+}
+
+/// Opens the window and serves it. Returns why it has ended, as a sentence without a capital and a
+/// full stop.
+fn run(
+    state: &AppState,
+    window: &Window,
+    plugin: &PluginRef,
+    setup: &PluginSetup,
+    commands: &Receiver<Command>,
+    opened: oneshot::Sender<ApiResult<()>>,
+) -> String {
+    let is_cancelled = || window.stop.is_cancelled() || state.stop.is_cancelled();
+    let (mut host, server) = match open(state, plugin, setup, &is_cancelled) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let reason = format!("it could not be opened ({error})");
+            // A caller who has gone needs no answer.
+            let _ = opened.send(Err(error));
+            return reason;
+        }
+    };
+    let _ = window.server.set(server);
+    let _ = opened.send(Ok(()));
+    while !is_cancelled() {
+        match commands.recv_timeout(CHECK_INTERVAL) {
+            Ok(Command::ReadState(reply)) => {
+                let _ = reply.send(host.state());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        match host.end_reason() {
+            // The helper ends without an error when a client has closed the window.
+            Some(HostError::Ended { status }) if status.ends_with(" 0") => return "it was closed".to_owned(),
+            Some(error) => return error.to_string(),
+            None => {}
+        }
+    }
+    "it was closed".to_owned()
+}
+
+fn open<'a>(
+    state: &'a AppState,
+    plugin: &PluginRef,
+    setup: &PluginSetup,
+    is_cancelled: &'a dyn Fn() -> bool,
+) -> ApiResult<(PluginHost<'a>, WindowServer)> {
+    let options = OpenOptions {
+        sample_rate_hz: SAMPLE_RATE_HZ,
+        block_frames_max: BLOCK_FRAMES,
+        is_real_time: false,
+        can_show_window: true,
+        is_cancelled,
+    };
+    let mut host = PluginHost::open(&state.plugin_hosts, plugin, options)?;
+    if !host.opened().has_editor {
+        let detail = format!("{} has no window of its own.", host.opened().name);
+        return Err(ApiError::Unprocessable { code: "plugin_has_no_window", detail });
+    }
+    setup.load_start(&mut host)?;
+    let events = setup.value_changes(host.opened(), &mut Vec::new())?;
+    let transport = Transport { is_playing: false, ..Transport::default() };
+    // Some plugins apply values only when they process.
+    host.process(
+        Process { frames: BLOCK_FRAMES, output_channels: 2, transport, events, ..Process::default() },
+        &[],
+    )?;
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(ApiError::internal)?;
+    let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let window = host.open_window(secret.clone())?;
+    Ok((host, WindowServer { window, secret }))
+}

@@ -1,0 +1,10 @@
+import { chromium } from '@playwright/test';
+const url = process.argv[2];
+const b = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox','--disable-gpu','--autoplay-policy=no-user-gesture-required'] });
+const p = await b.newPage({ viewport: { width: Number(process.argv[3] ?? 1440), height: Number(process.argv[4] ?? 900) } });
+p.on('console', (m) => console.log('console', m.text())); p.on('pageerror', (e) => console.log('pageerror', e.message));
+await p.goto(url);
+await p.getByRole('button', { name: 'Play' }).waitFor();
+await p.waitForFunction(() => window.songfoundry?.engine !== null);
+await (await import(process.argv[5])).default(p, url);
+await b.close();

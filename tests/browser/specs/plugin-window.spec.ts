@@ -1,0 +1,57 @@
+/**
+ * The own window of a plugin: it opens in the page, a knob in it changes the song, the song changes
+ * the knob, and it closes. The plugin is Nekobi of Debian's package dpf-plugins-vst.
+ */
+import { rmSync } from 'node:fs';
+import { addPluginFolder, newNekobiSong, saveAndReadSong } from '../support/plugin-song';
+import { expect, test } from '../support/service';
+
+/** Position of the knob of the cutoff in the window of Nekobi. */
+const CUTOFF = { x: 208, y: 68 };
+
+test('a knob in the window of a plugin changes the song, and undo turns it back', async ({ page, service }) => {
+  const folder = await addPluginFolder(page, service, ['Nekobi-vst.so']);
+  await newNekobiSong(page, service);
+  await page.getByRole('tab', { name: 'Plugin' }).click();
+  const cutoff = page.getByRole('slider', { name: /^Nekobi cutoff/i });
+  const before = await cutoff.getAttribute('aria-valuenow');
+  await page.getByRole('button', { name: 'Open window' }).click();
+  const panel = page.getByRole('group', { name: 'Window of Nekobi' });
+  const picture = panel.getByRole('application', { name: /^Nekobi/ });
+  await expect(picture).toHaveAttribute('width', '636');
+
+  /** Returns the pixels of the knob, to see whether it has turned. */
+  const knob = (): Promise<string> =>
+    picture.evaluate((canvas: HTMLCanvasElement, { x, y }) => {
+      const pixels = canvas.getContext('2d')?.getImageData(x - 20, y - 20, 40, 40).data ?? [];
+      return Array.from(pixels, (value) => Math.round(value / 32)).join('');
+    }, CUTOFF);
+  const isDrawn = async (): Promise<boolean> => new Set(await knob()).size > 3;
+  await expect.poll(isDrawn).toBe(true);
+  const drawn = await knob();
+
+  const { x, y } = (await picture.boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y);
+  await page.mouse.down();
+  await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y - 30, { steps: 6 });
+  await page.mouse.up();
+  await expect(cutoff).not.toHaveAttribute('aria-valuenow', before ?? '');
+  await expect.poll(knob).not.toBe(drawn);
+  await expect(panel).toContainText('Keys go to the plugin.');
+  await page.screenshot({ path: 'output/plugin-window.png' });
+  expect((await saveAndReadSong(page, service)).tracks[0]?.synth_engine).toMatchObject({ params: { 2: expect.any(Number) } });
+
+  // The whole gesture is one step, and the window follows the song.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(cutoff).toHaveAttribute('aria-valuenow', before ?? '');
+  await expect.poll(knob).toBe(drawn);
+
+  await picture.click({ position: { x: 320, y: 20 } });
+  await page.keyboard.press('Escape');
+  await expect(panel).toContainText('Click into the window');
+  await page.keyboard.press('Escape');
+  await expect(panel).toHaveCount(0);
+  const processes = async (): Promise<string> => (await page.request.get(`${service.url}/api/v1/files/processes`)).text();
+  await expect.poll(processes).not.toContain('plugin window');
+  rmSync(folder, { recursive: true });
+});
