@@ -12,7 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Deserialize;
@@ -59,6 +59,8 @@ pub(super) struct Server {
     commands: CommandSender,
     events: broadcast::Sender<WindowEvent>,
     streams: AtomicUsize,
+    /// Whether a client has asked to close the window.
+    is_closing: AtomicBool,
 }
 
 impl Server {
@@ -80,11 +82,12 @@ impl Server {
             commands,
             events: broadcast::channel(EVENTS_MAX).0,
             streams: AtomicUsize::new(0),
+            is_closing: AtomicBool::new(false),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let router = router(Arc::clone(&server));
+        let accepting = Arc::clone(&server);
         std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            if let Err(error) = runtime.block_on(accept(listener, router)) {
+            if let Err(error) = runtime.block_on(accept(listener, &accepting)) {
                 eprintln!("the server of the window has ended: {error:#}");
             }
         })?;
@@ -179,7 +182,8 @@ impl Drop for StreamPermit {
 }
 
 /// Accepts connections, at most [`CONNECTIONS_MAX`] at a time.
-async fn accept(listener: TcpListener, router: Router) -> anyhow::Result<()> {
+async fn accept(listener: TcpListener, server: &Arc<Server>) -> anyhow::Result<()> {
+    let router = router(Arc::clone(server));
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let open = Arc::new(());
     loop {
@@ -188,7 +192,7 @@ async fn accept(listener: TcpListener, router: Router) -> anyhow::Result<()> {
             continue;
         }
         stream.set_nodelay(true)?;
-        let (router, open) = (router.clone(), Arc::clone(&open));
+        let (server, router, open) = (Arc::clone(server), router.clone(), Arc::clone(&open));
         tokio::spawn(async move {
             let service = hyper::service::service_fn(|request: hyper::Request<hyper::body::Incoming>| {
                 router.clone().oneshot(request.map(Body::new))
@@ -198,6 +202,10 @@ async fn accept(listener: TcpListener, router: Router) -> anyhow::Result<()> {
             // Errors mean that the client has gone, or sent no HTTP.
             let _ = connection.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
             drop(open);
+            // This process ends at once, so the client must have the answer before.
+            if server.is_closing.load(Ordering::Relaxed) {
+                let _ = server.send_command(Command::Close);
+            }
         });
     }
 }
@@ -211,7 +219,7 @@ fn router(server: Arc<Server>) -> Router {
         .route("/ping", get(async || StatusCode::NO_CONTENT))
         .route("/hide", post(hide))
         .route("/show", post(async |State(server): State<Arc<Server>>| carry_out(&server, Command::Show)))
-        .route("/close", post(async |State(server): State<Arc<Server>>| carry_out(&server, Command::Close)))
+        .route("/close", post(close))
         .layer(DefaultBodyLimit::max(MESSAGE_BYTES_MAX))
         .layer(middleware::from_fn_with_state(Arc::clone(&server), check_secret))
         .with_state(server)
@@ -256,6 +264,12 @@ async fn hide(State(server): State<Arc<Server>>) -> Response {
         Ok(()) => carry_out(&server, Command::Hide),
         Err(reason) => refusal(&reason).into_response(),
     }
+}
+
+/// Closes the window when the connection has ended, which is after the answer.
+async fn close(State(server): State<Arc<Server>>) -> impl IntoResponse {
+    server.is_closing.store(true, Ordering::Relaxed);
+    (StatusCode::NO_CONTENT, [(header::CONNECTION, "close")])
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {

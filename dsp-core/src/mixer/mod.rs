@@ -15,6 +15,7 @@ mod automation;
 mod channel;
 mod commands;
 mod graph;
+mod loop_region;
 mod looping;
 mod master;
 mod memory;
@@ -33,7 +34,7 @@ pub use channel::{
 };
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;
-pub use looping::{LoopRegion, MIN_LOOP_FRAMES};
+pub use loop_region::{LoopRegion, MIN_LOOP_FRAMES};
 pub use memory::{MemoryComponent, MemoryNeed};
 pub(crate) use track::TrackSource;
 pub use track::clips::{Underruns, WantedAudio};

@@ -18,14 +18,13 @@ const PROTOCOL: &str = "songfoundry.v1";
 
 /// Opens a WebSocket to a window. It sends changed parts of the picture as binary messages, and
 /// parameters that the user changes in the window as text; the client sends input and new values.
-/// A local caller needs no token. Others send theirs as the protocol `bearer.<token>`, beside
-/// `songfoundry.v1`, or as `token`.
-#[utoipa::path(get, path = "/plugins/fx-gui/{window_id}/live", tag = "plugins", security(()),
+/// Pages, which cannot set headers of WebSockets, send their token as the protocol
+/// `bearer.<token>`, beside `songfoundry.v1`, or as `token`.
+#[utoipa::path(get, path = "/plugins/fx-gui/{window_id}/live", tag = "plugins",
     params(("window_id" = String, Path, description = "Id of the window"),
         ("token" = Option<String>, Query, description = "Token or API key of the caller")),
     responses((status = 101, description = "The WebSocket is open"),
         (status = 400, description = "`not_a_websocket`: the request is no handshake of a WebSocket", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "The caller is unknown", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "`foreign_origin`: a page of another site opened the WebSocket", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`no_such_window`", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`too_many_streams`", body = Problem, content_type = "application/problem+json"),

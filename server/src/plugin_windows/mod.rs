@@ -8,6 +8,7 @@
 //! The process of the service that opened a window shows it. Other processes answer 404.
 
 mod close;
+mod command;
 mod connection;
 mod forward;
 mod live;

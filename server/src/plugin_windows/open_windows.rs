@@ -12,7 +12,7 @@ use songfoundry_bridge_protocol::window::X_SERVER;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::process::Command;
+use super::command::Command;
 use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
 

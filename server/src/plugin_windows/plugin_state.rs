@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::process::Command;
+use super::command::Command;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Path;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use songfoundry_bridge_protocol::host::{Process, Transport};
 use tokio::sync::oneshot;
 
+use super::command::Command;
 use super::open_windows::{Window, WindowServer};
 use crate::error::{ApiError, ApiResult};
 use crate::plugin_hosts::{HostError, OpenOptions, PluginHost, PluginRef};
@@ -20,13 +21,6 @@ const BLOCK_FRAMES: u32 = 512;
 
 /// Interval between checks whether the process runs.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// A command to the thread of a window.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// Reads the state of the plugin.
-    ReadState(oneshot::Sender<Result<Vec<u8>, HostError>>),
-}
 
 /// Opens a window on a thread of its own, which runs until the window ends.
 ///

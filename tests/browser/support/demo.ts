@@ -21,11 +21,15 @@ export async function play(page: Page): Promise<void> {
   await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible();
 }
 
-/** Waits until the playhead reaches a bar. Bars are counted from 1. */
-export async function playToBar(page: Page, bar: number): Promise<void> {
+/** Returns the bar of the playhead, counted from 1. */
+export async function shownBar(page: Page): Promise<number> {
   const position = page.getByRole('button', { name: /^Position in bars/ });
-  const barShown = async (): Promise<number> => Number.parseInt((await position.textContent()) ?? '', 10);
-  await expect.poll(barShown).toBeGreaterThanOrEqual(bar);
+  return Number.parseInt((await position.textContent()) ?? '', 10);
+}
+
+/** Waits until the playhead reaches a bar, counted from 1. */
+export async function playToBar(page: Page, bar: number): Promise<void> {
+  await expect.poll(() => shownBar(page)).toBeGreaterThanOrEqual(bar);
 }
 
 /**

@@ -41,7 +41,7 @@ export function listenToKeys(workspace: Workspace): () => void {
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Tab') usesTab = true;
     const isOpen = workspace.account.session.state.kind === 'open';
-    if (!isOpen || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
+    if (!isOpen || document.querySelector(OPEN_MODAL) || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
     const shortcut = noteShortcutFor(workspace, event) ?? SHORTCUTS.find((candidate) => candidate.matches(event) && candidate.isActive?.(workspace) !== false);
     if (shortcut) {
       event.preventDefault();
