@@ -1119,8 +1119,8 @@ export interface paths {
         /**
          * Opens a WebSocket to a window. It sends changed parts of the picture as binary messages, and
          *     parameters that the user changes in the window as text; the client sends input and new values.
-         *     A local caller needs no token. Others send theirs as the protocol `bearer.<token>`, beside
-         *     `songfoundry.v1`, or as `token`.
+         *     Pages, which cannot set headers of WebSockets, send their token as the protocol
+         *     `bearer.<token>`, beside `songfoundry.v1`, or as `token`.
          */
         get: operations["get_plugins_fx_gui_window_id_live"];
         put?: never;
