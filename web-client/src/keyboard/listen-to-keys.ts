@@ -10,6 +10,9 @@ const RESET_BY_DELETE = selectorOfRoles('slider', 'spinbutton');
 /** Selector of elements that handle the arrow keys, Home and End. */
 const MOVED_BY_ARROWS = selectorOfRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
 
+/** Selector of open modal dialogs, which handle all keys, whatever has the focus. */
+const OPEN_MODAL = '.modal-overlay[data-state="open"]';
+
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 }
