@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::command::Command;
 use super::open_windows::{Window, WindowServer};
+use super::plugin_state;
 use crate::error::{ApiError, ApiResult};
 use crate::plugin_hosts::{HostError, OpenOptions, PluginHost, PluginRef};
 use crate::rendering::plugin_track::PluginSetup;
@@ -82,8 +83,11 @@ fn run(
     let _ = opened.send(Ok(()));
     while !is_cancelled() {
         match commands.recv_timeout(CHECK_INTERVAL) {
-            Ok(Command::ReadState(reply)) => {
-                let _ = reply.send(host.state());
+            // A caller who has gone needs no answer.
+            Ok(Command::ReadState { reply, .. }) if reply.is_closed() => {}
+            Ok(Command::ReadState { recipient, reply }) => {
+                let read = host.state().map_err(ApiError::from);
+                let _ = reply.send(read.and_then(|state| plugin_state::answer(&recipient, &state)));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
