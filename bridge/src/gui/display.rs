@@ -15,6 +15,7 @@ use songfoundry_bridge_protocol::window::{SCREEN_HEIGHT, SCREEN_WIDTH, X_SERVER}
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 use crate::module::FailureReason;
+use crate::process::x_server_record;
 
 /// How long the X server may take to start and to end.
 const START_MAX: Duration = Duration::from_secs(20);
@@ -60,6 +61,8 @@ impl Display {
             let _ = server.kill();
             let _ = server.wait();
         })?;
+        // Without the record, only the files of a killed X server are left.
+        let _ = x_server_record::write(&std::env::temp_dir(), number, server.id());
         // SAFETY: this process has one thread.
         unsafe {
             std::env::set_var("DISPLAY", format!(":{number}"));
