@@ -99,6 +99,7 @@ fn run(
             None => {}
         }
     }
+    host.close();
     "it was closed".to_owned()
 }
 
