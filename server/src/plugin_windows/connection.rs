@@ -1,5 +1,7 @@
 //! Sends a request to the server of a window.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Response;
@@ -15,11 +17,28 @@ use crate::error::{ApiError, ApiResult};
 /// Maximum length of the text of an error from the server, in bytes.
 const TEXT_BYTES_MAX: usize = 4_096;
 
+/// How long the server may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
 /// Sends a request. `path` starts with a slash.
 ///
 /// # Errors
-/// 502 `window_ended` if the server cannot be reached, and the errors that the server answers.
+/// 502 `window_ended` if the server cannot be reached or does not answer in time, and the errors that the
+/// server answers.
 pub(super) async fn send(
+    window: &Window,
+    method: Method,
+    path: &str,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult<Response<Incoming>> {
+    let answering = exchange(window, method, path, headers, body);
+    tokio::time::timeout(ANSWER_MAX, answering)
+        .await
+        .map_err(|_| ended(&format!("it took longer than {} seconds", ANSWER_MAX.as_secs())))?
+}
+
+async fn exchange(
     window: &Window,
     method: Method,
     path: &str,
