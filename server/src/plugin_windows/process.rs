@@ -38,17 +38,27 @@ pub(super) async fn start(
     let idle_state = state.clone();
     let idle_window = Arc::clone(&window);
     let thread = std::thread::Builder::new().name("plugin-window".to_owned());
-    let thread_window = Arc::clone(&window);
-    let spawned = thread.spawn(move || {
-        let reason = run(&state, &thread_window, &plugin, &setup, &commands, sender);
-        state.plugin_windows.remove(&thread_window, reason);
-    });
-    if let Err(error) = spawned {
-        idle_state.plugin_windows.remove(&window, "it could not be opened".to_owned());
-        return Err(error.into());
-    }
+    let mut place = Place { state, window, reason: "its thread could not be started".to_owned() };
+    thread.spawn(move || {
+        place.reason = "its thread failed".to_owned();
+        place.reason = run(&place.state, &place.window, &plugin, &setup, &commands, sender);
+    })?;
     tokio::spawn(close_when_unused(idle_state, idle_window));
     opened.await.map_err(ApiError::internal)?
+}
+
+/// The place of a window among those that are open. Dropping it removes the window.
+struct Place {
+    state: AppState,
+    window: Arc<Window>,
+    /// Why the window has ended, as a sentence without a capital and a full stop.
+    reason: String,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.state.plugin_windows.remove(&self.window, std::mem::take(&mut self.reason));
+    }
 }
 
 /// Ends windows without clients as long as `window` is open.
