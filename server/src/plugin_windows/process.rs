@@ -23,6 +23,9 @@ const BLOCK_FRAMES: u32 = 512;
 /// Interval between checks whether the process runs.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Why a window has ended that a client or the service closed.
+const CLOSED: &str = "it was closed";
+
 /// Opens a window on a thread of its own, which runs until the window ends.
 ///
 /// # Errors
@@ -96,21 +99,34 @@ fn run(
             // A caller who has gone needs no answer.
             Ok(Command::ReadState { reply, .. }) if reply.is_closed() => {}
             Ok(Command::ReadState { recipient, reply }) => {
-                let read = host.state().map_err(ApiError::from);
+                let read = host.state();
+                let failure = read.as_ref().err().and_then(reason_of_end);
+                let read = read.map_err(ApiError::from);
                 let _ = reply.send(read.and_then(|state| plugin_state::answer(&recipient, &state)));
+                if let Some(reason) = failure {
+                    return reason;
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        match host.end_reason() {
-            // The helper ends without an error when a client has closed the window.
-            Some(HostError::Ended { status }) if status.ends_with(" 0") => return "it was closed".to_owned(),
-            Some(error) => return error.to_string(),
-            None => {}
+        if let Some(reason) = host.end_reason().as_ref().and_then(reason_of_end) {
+            return reason;
         }
     }
     host.close();
-    "it was closed".to_owned()
+    CLOSED.to_owned()
+}
+
+/// Returns why a window ends after an error of its plugin; `None` if it does not end.
+fn reason_of_end(error: &HostError) -> Option<String> {
+    match error {
+        HostError::Refused { .. } => None,
+        // The helper ends without an error when a client has closed the window.
+        HostError::Ended { status } if status.ends_with(" 0") => Some(CLOSED.to_owned()),
+        HostError::Cancelled => Some(CLOSED.to_owned()),
+        error => Some(error.to_string()),
+    }
 }
 
 fn open<'a>(
@@ -144,4 +160,21 @@ fn open<'a>(
     let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     let window = host.open_window(secret.clone())?;
     Ok((host, WindowServer { window, secret }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_of_a_plugin_is_the_reason() {
+        let reason = |error| reason_of_end(&error);
+        assert_eq!(reason(HostError::Refused { reason: "no state".to_owned() }), None);
+        let late = reason(HostError::Late { limit_secs: 30 }).expect("the helper has ended");
+        assert!(late.contains("within 30 seconds"), "{late}");
+        let ended = |status: &str| reason(HostError::Ended { status: status.to_owned() });
+        assert_eq!(ended("exit status: 0").as_deref(), Some(CLOSED));
+        assert!(ended("exit status: 10").expect("a reason").contains("ended its own process"));
+        assert_eq!(reason(HostError::Cancelled).as_deref(), Some(CLOSED));
+    }
 }
