@@ -116,7 +116,7 @@ async fn forward(
     if body.is_some() {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
-    Ok(passed_on(send(&window, method, path, headers, body.unwrap_or_default()).await?))
+    passed_on(send(&window, method, path, headers, body.unwrap_or_default()).await?)
 }
 
 fn bytes_of(value: &impl Serialize) -> ApiResult<Option<Bytes>> {
