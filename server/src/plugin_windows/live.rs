@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult, Problem};
 use crate::extract::Path;
 use crate::state::AppState;
 
-/// The protocol that the service selects, if the client names protocols.
+/// The protocol that the service selects, if the client offers it.
 const PROTOCOL: &str = "songfoundry.v1";
 
 /// How long a client may take to close the connection after the end of the server's messages.
@@ -59,7 +59,7 @@ pub(super) async fn connect(
     let accept = answer.headers().get(header::SEC_WEBSOCKET_ACCEPT).cloned();
     let accept =
         accept.ok_or_else(|| ApiError::internal(anyhow::anyhow!("the window opened no WebSocket")))?;
-    let has_protocols = parts.headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL);
+    let has_protocol = offers_protocol(&parts.headers);
     let access_ended = access_ended(&parts.headers, &state);
     tokio::spawn(async move {
         let client = window.add_client();
@@ -81,10 +81,16 @@ pub(super) async fn connect(
     headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
-    if has_protocols {
+    if has_protocol {
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
     }
     Ok(response)
+}
+
+/// Whether a client offers [`PROTOCOL`]. A client ends a WebSocket whose protocol it did not offer.
+fn offers_protocol(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|list| list.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|protocol| protocol.trim() == PROTOCOL)
 }
 
 /// Passes bytes on in both directions until one of the ends has gone. A client that is out of reach
@@ -111,6 +117,22 @@ mod tests {
     use tokio::io::AsyncReadExt as _;
 
     use super::*;
+
+    #[test]
+    fn only_an_offered_protocol_is_selected() {
+        for (lists, expected) in [
+            (vec!["songfoundry.v1, bearer.x"], true),
+            (vec!["bearer.x", "songfoundry.v1"], true),
+            (vec!["bearer.songfoundry.v1"], false),
+            (vec![], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for list in &lists {
+                headers.append(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(list));
+            }
+            assert_eq!(offers_protocol(&headers), expected, "{lists:?}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn the_end_of_one_side_ends_the_other_although_it_stays_silent() {
