@@ -92,7 +92,9 @@ where
             response.headers_mut().insert(name, value.clone());
         }
     }
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
+    response
+        .headers_mut()
+        .insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
     Ok(response)
 }
 

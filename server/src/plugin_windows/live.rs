@@ -65,7 +65,7 @@ pub(super) async fn connect(
         let client = window.add_client();
         let copying = async {
             let (Ok(outer), Ok(inner)) = tokio::join!(upgrade, hyper::upgrade::on(answer)) else { return };
-            pass_on(TokioIo::new(outer), TokioIo::new(inner)).await;
+            pass_on(TokioIo::new(outer), TokioIo::new(inner), CLOSE_MAX).await;
         };
         tokio::select! {
             () = copying => {}
@@ -94,8 +94,12 @@ fn offers_protocol(headers: &HeaderMap) -> bool {
 }
 
 /// Passes bytes on in both directions until one of the ends has gone. A client that is out of reach
-/// does not close its connection, so nobody waits for that for long.
-async fn pass_on(client: impl AsyncRead + AsyncWrite, server: impl AsyncRead + AsyncWrite) {
+/// does not close its connection, so that is waited for only for `close_max`.
+async fn pass_on(
+    client: impl AsyncRead + AsyncWrite,
+    server: impl AsyncRead + AsyncWrite,
+    close_max: Duration,
+) {
     let (mut from_client, mut to_client) = split(client);
     let (mut from_server, mut to_server) = split(server);
     let mut receiving = std::pin::pin!(copy(&mut from_client, &mut to_server));
@@ -107,7 +111,7 @@ async fn pass_on(client: impl AsyncRead + AsyncWrite, server: impl AsyncRead + A
                 let _ = to_client.shutdown().await;
                 let _ = receiving.await;
             };
-            let _ = timeout(CLOSE_MAX, closing).await;
+            let _ = timeout(close_max, closing).await;
         }
     }
 }
@@ -134,12 +138,12 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn the_end_of_one_side_ends_the_other_although_it_stays_silent() {
         for ends_server in [true, false] {
             let (mut client, outer) = tokio::io::duplex(64);
             let (mut server, inner) = tokio::io::duplex(64);
-            let passing = tokio::spawn(pass_on(outer, inner));
+            let passing = tokio::spawn(pass_on(outer, inner, Duration::ZERO));
             client.write_all(b"input").await.expect("sends");
             server.write_all(b"picture").await.expect("sends");
             let (mut input, mut picture) = ([0; 5], [0; 7]);

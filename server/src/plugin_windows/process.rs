@@ -41,10 +41,12 @@ pub(super) async fn start(
     let idle_state = state.clone();
     let idle_window = Arc::clone(&window);
     let thread = std::thread::Builder::new().name("plugin-window".to_owned());
-    let mut place = Place { state, window, reason: "its thread could not be started".to_owned() };
+    let place = Place { state, window, reason: "its thread could not be started".to_owned() };
     thread.spawn(move || {
+        let mut place = place;
         place.reason = "its thread failed".to_owned();
-        place.reason = run(&place.state, &place.window, &plugin, &setup, &commands, sender);
+        let reason = run(&place.state, &place.window, &plugin, &setup, &commands, sender);
+        place.reason = reason;
     })?;
     tokio::spawn(close_when_unused(idle_state, idle_window));
     opened.await.map_err(ApiError::internal)?
@@ -165,6 +167,25 @@ fn open<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin_windows::open_windows::{Reserved, Subject};
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn a_failed_thread_gives_its_place_back() {
+        let app = TestApp::start().await;
+        let subject = Subject { plugin_id: "p".to_owned(), track_id: None, effect_id: None };
+        let reserved = app.state.plugin_windows.reserve("ada", subject, std::sync::mpsc::sync_channel(1).0);
+        let Ok(Reserved::New(window)) = reserved else { panic!("not new") };
+        let place =
+            Place { state: app.state.clone(), window: window.clone(), reason: "it failed".to_owned() };
+        let thread = std::thread::spawn(move || {
+            let _place = place;
+            std::panic::resume_unwind(Box::new("a failure"));
+        });
+        assert!(thread.join().is_err() && window.ended.is_cancelled());
+        let error = app.state.plugin_windows.find("ada", &window.id).map(|_| ()).expect_err("ended");
+        assert!(error.to_string().contains("it failed"), "{error}");
+    }
 
     #[test]
     fn the_first_error_of_a_plugin_is_the_reason() {
