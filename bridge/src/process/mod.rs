@@ -14,4 +14,4 @@ pub(crate) mod signals;
 #[cfg(unix)]
 pub(crate) mod supervise;
 #[cfg(target_os = "linux")]
-pub(crate) mod x_server_record;
+pub(crate) mod x_server_socket;

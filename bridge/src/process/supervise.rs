@@ -72,7 +72,7 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     }
     #[cfg(target_os = "linux")]
     if has_x_server {
-        super::x_server_record::delete_left_files(&std::env::temp_dir());
+        super::x_server_socket::delete_left_socket(&std::env::temp_dir());
     }
     end_like(status)
 }
