@@ -15,6 +15,7 @@ use songfoundry_bridge_protocol::window::{SCREEN_HEIGHT, SCREEN_WIDTH, X_SERVER}
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 use crate::module::FailureReason;
+use crate::process::x_server_socket;
 
 /// How long the X server may take to start and to end.
 const START_MAX: Duration = Duration::from_secs(20);
@@ -60,6 +61,8 @@ impl Display {
             let _ = server.kill();
             let _ = server.wait();
         })?;
+        // Without the record, a killed X server leaves its socket.
+        let _ = x_server_socket::record(&std::env::temp_dir(), number);
         // SAFETY: this process has one thread.
         unsafe {
             std::env::set_var("DISPLAY", format!(":{number}"));
@@ -70,9 +73,9 @@ impl Display {
 
     /// Opens a connection to the X server.
     pub(super) fn connect(&self) -> anyhow::Result<RustConnection> {
-        let path = format!("/tmp/.X11-unix/X{}", self.number);
+        let path = x_server_socket::path(self.number);
         let stream = std::os::unix::net::UnixStream::connect(&path)
-            .with_context(|| format!("cannot connect to {path}"))?;
+            .with_context(|| format!("cannot connect to {}", path.display()))?;
         let (stream, _) = DefaultStream::from_unix_stream(stream)?;
         Ok(RustConnection::connect_to_stream_with_auth_info(
             stream,
@@ -82,7 +85,7 @@ impl Display {
         )?)
     }
 
-    /// Ends the X server, which then deletes its socket and its lock.
+    /// Ends the X server, which then deletes its socket.
     pub(super) fn end(&mut self) {
         let _ = kill(Pid::from_raw(self.server.id().cast_signed()), Signal::SIGTERM);
         let deadline = Instant::now() + END_MAX;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::http::StatusCode;
@@ -11,13 +12,17 @@ use songfoundry_bridge_protocol::window::{
     ClientMessage, MESSAGE_BYTES_MAX, PART_HEADER_BYTES, UNCONFIRMED_PARTS_MAX, WindowEvent,
 };
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::timeout;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::frame::{Area, Frame};
 use super::server::{Server, next_picture};
 
 /// How long a client may take to read a message.
 const SEND_MAX: Duration = Duration::from_secs(10);
+
+/// Interval of the pings, and how long a client may be silent. Clients answer each ping.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// Close codes of RFC 6455, section 7.4.1, and of the IANA registry.
 const CLOSE_UNSUPPORTED: u16 = 1003;
@@ -50,9 +55,12 @@ async fn run(server: &Server, socket: &mut WebSocket) -> Option<(u16, &'static s
     let mut captured = server.capture.captured();
     let mut sent: Option<Arc<Frame>> = None;
     let mut unconfirmed = 0;
+    let mut heard_at = Instant::now();
+    let mut pings = interval_at(heard_at + PING_INTERVAL, PING_INTERVAL);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            message = socket.recv() => match message {
+            message = socket.recv() => match message.inspect(|_| heard_at = Instant::now()) {
                 Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
                     Ok(ClientMessage::Received) => unconfirmed = u32::saturating_sub(unconfirmed, 1),
                     Ok(ClientMessage::Input(input)) if server.carry_out(&input).is_ok() => {}
@@ -64,6 +72,8 @@ async fn run(server: &Server, socket: &mut WebSocket) -> Option<(u16, &'static s
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
             },
+            () = sleep_until(heard_at + SILENCE_MAX) => return Some((CLOSE_TRY_AGAIN, "the client is silent")),
+            _ = pings.tick() => send(socket, Message::Ping(Bytes::new())).await.ok()?,
             event = events.recv() => match event {
                 Ok(event) => send_event(socket, event).await.ok()?,
                 Err(RecvError::Lagged(_)) => return Some((CLOSE_TRY_AGAIN, "the client reads too slowly")),

@@ -34,6 +34,9 @@ use crate::module::FailureReason;
 const CONNECTIONS_MAX: usize = 16;
 const STREAMS_MAX: usize = 4;
 
+/// Pause after an error of the listening socket.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
 /// How long a client may take to send the head of a request.
 const HEAD_MAX: Duration = Duration::from_secs(10);
 
@@ -85,12 +88,13 @@ impl Server {
             is_closing: AtomicBool::new(false),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = {
+            let _context = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
         let accepting = Arc::clone(&server);
-        std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-            if let Err(error) = runtime.block_on(accept(listener, &accepting)) {
-                eprintln!("the server of the window has ended: {error:#}");
-            }
-        })?;
+        let thread = std::thread::Builder::new().name("server".to_owned());
+        thread.spawn(move || runtime.block_on(accept(listener, &accepting)))?;
         Ok(server)
     }
 
@@ -181,17 +185,25 @@ impl Drop for StreamPermit {
     }
 }
 
-/// Accepts connections, at most [`CONNECTIONS_MAX`] at a time.
-async fn accept(listener: TcpListener, server: &Arc<Server>) -> anyhow::Result<()> {
+/// Accepts connections for ever, at most [`CONNECTIONS_MAX`] at a time.
+async fn accept(listener: tokio::net::TcpListener, server: &Arc<Server>) {
     let router = router(Arc::clone(server));
-    let listener = tokio::net::TcpListener::from_std(listener)?;
     let open = Arc::new(());
     loop {
-        let (stream, _) = listener.accept().await?;
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            // The client has gone already, or the plugin has used up the file descriptors for now.
+            Err(error) => {
+                eprintln!("the server of the window cannot accept a connection: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Without this option, answers only come later.
+        let _ = stream.set_nodelay(true);
         if Arc::strong_count(&open) > CONNECTIONS_MAX {
             continue;
         }
-        stream.set_nodelay(true)?;
         let (server, router, open) = (Arc::clone(server), router.clone(), Arc::clone(&open));
         tokio::spawn(async move {
             let service = hyper::service::service_fn(|request: hyper::Request<hyper::body::Incoming>| {

@@ -13,3 +13,5 @@ pub(crate) mod signals;
 pub(crate) mod signals;
 #[cfg(unix)]
 pub(crate) mod supervise;
+#[cfg(target_os = "linux")]
+pub(crate) mod x_server_socket;

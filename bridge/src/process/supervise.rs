@@ -60,6 +60,8 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)?;
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_child_subreaper(true)?;
+    #[cfg(target_os = "linux")]
+    let has_x_server = matches!(command, Supervised::Gui { .. });
     let child = start(command)?;
     let running = Arc::new(Mutex::new(Some(child)));
     end_when_input_closes(Arc::clone(&running))?;
@@ -67,6 +69,10 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     // Nobody else reaps these children, so their ids cannot be those of other processes.
     while kill_children() {
         std::thread::sleep(KILL_INTERVAL);
+    }
+    #[cfg(target_os = "linux")]
+    if has_x_server {
+        super::x_server_socket::delete_left_socket(&std::env::temp_dir());
     }
     end_like(status)
 }

@@ -163,7 +163,8 @@ impl BridgeProcess {
         let _ = self.child.wait();
     }
 
-    fn has_ended_within(&mut self, timeout: Duration) -> bool {
+    /// Whether the command ends within a time. Blocks until then.
+    pub(crate) fn has_ended_within(&mut self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         while !self.has_ended() {
             if Instant::now() > deadline {

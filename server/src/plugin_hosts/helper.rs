@@ -4,7 +4,7 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use songfoundry_bridge_protocol::frame::{Frame, FrameError, read_frame_into, write_frame};
 use songfoundry_bridge_protocol::host::{Answer, Request};
@@ -14,6 +14,9 @@ use super::connection::{Connection, Socket, Stop};
 use super::error::{HostError, printable};
 use crate::helper_processes::bridge::{BridgeCommand, BridgeProcess};
 use crate::state::make_private_dir;
+
+/// How long a helper may take to end itself.
+const CLOSE_MAX: Duration = Duration::from_millis(1_500);
 
 /// A running helper. Dropping it ends all of its processes and deletes the plugin's home folder.
 pub(super) struct HostHelper<'a> {
@@ -55,6 +58,18 @@ impl<'a> HostHelper<'a> {
             return Some(HostError::EndedByAdministrator);
         }
         self.process.has_ended().then(|| HostError::of_exit(self.process.end_after_output()))
+    }
+
+    /// Asks the helper to end itself, and waits for its end. A killed helper cannot delete the files of
+    /// its X server. Does not wait longer than [`CLOSE_MAX`], also if the work is cancelled.
+    pub(super) fn close(&mut self) {
+        let deadline = Instant::now() + CLOSE_MAX;
+        let mut connection = Connection::until(deadline, &mut self.socket, &|| None);
+        // The answer says nothing; the end of the process does.
+        if write_frame(&mut connection, &Request::Close, &[]).is_ok() {
+            self.process.has_ended_within(deadline.saturating_duration_since(Instant::now()));
+        }
+        self.process.end();
     }
 
     /// Sends a request, and returns its answer. Blocks.

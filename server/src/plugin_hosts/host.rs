@@ -243,6 +243,11 @@ impl<'a> PluginHost<'a> {
         self.helper.end_reason()
     }
 
+    /// Lets the plugin's process end itself within a short time. Blocks.
+    pub fn close(mut self) {
+        self.helper.close();
+    }
+
     /// Restores a state. Returns the values of all parameters. Blocks.
     ///
     /// # Errors

@@ -24,6 +24,11 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Is never called.
+    pub(super) fn close(&mut self) {
+        match self.0 {}
+    }
+
+    /// Is never called.
     pub(super) fn request(&mut self, _: &Request, _: &[u8]) -> Result<Frame<Answer>, HostError> {
         match self.0 {}
     }

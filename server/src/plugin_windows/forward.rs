@@ -1,13 +1,15 @@
 //! Handlers of requests that are passed on to the server of a window.
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
+use http_body_util::BodyExt as _;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::connection::{passed_on, send};
+use super::open_windows::Client;
 use super::queries::FrameQuery;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, Problem};
@@ -114,7 +116,7 @@ async fn forward(
     if body.is_some() {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
-    Ok(passed_on(send(&window, method, path, headers, body.unwrap_or_default()).await?))
+    passed_on(send(&window, method, path, headers, body.unwrap_or_default()).await?)
 }
 
 fn bytes_of(value: &impl Serialize) -> ApiResult<Option<Bytes>> {
@@ -135,8 +137,22 @@ pub(super) async fn read_frame(
     Path(window_id): Path<String>,
     Query(query): Query<FrameQuery>,
 ) -> ApiResult<Response> {
-    let path = if query.stream == 1 { "/frame?stream=1" } else { "/frame" };
-    forward(&state, &user, &window_id, Method::GET, path, None).await
+    if query.stream != 1 {
+        return forward(&state, &user, &window_id, Method::GET, "/frame", None).await;
+    }
+    let client = state.plugin_windows.find(&user.id, &window_id)?.add_client();
+    let answer = forward(&state, &user, &window_id, Method::GET, "/frame?stream=1", None).await?;
+    Ok(counted(answer, client))
+}
+
+/// Returns an answer that counts as a client until its body is dropped.
+fn counted(answer: Response, client: Client) -> Response {
+    answer.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _: &Client = &client;
+            frame
+        }))
+    })
 }
 
 /// Passes input of the user to a window.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::WINDOWS_PATH;
+use super::command::WAITING_COMMANDS_MAX;
 use super::open_windows::{Reserved, Subject, Window};
 use super::process;
 use crate::auth::CurrentUser;
@@ -91,7 +92,7 @@ pub(super) async fn open(
     let found = state.plugins.find(&user, &plugin_id).await?;
     state.plugin_hosts.check_format(found.format).await?;
     state.plugin_windows.check_x_server()?;
-    let (sender, commands) = mpsc::channel();
+    let (sender, commands) = mpsc::sync_channel(WAITING_COMMANDS_MAX);
     let subject = Subject { plugin_id, track_id, effect_id };
     match state.plugin_windows.reserve(&user.id, subject, sender)? {
         Reserved::Existing(window) => answer(&window, true),

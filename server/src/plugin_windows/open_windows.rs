@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ pub(super) struct Window {
     subject: Subject,
     /// The server of the window; unset while it opens.
     pub(super) server: OnceLock<WindowServer>,
-    pub(super) commands: Sender<Command>,
+    pub(super) commands: SyncSender<Command>,
     /// Cancelled to end the window.
     pub(super) stop: CancellationToken,
     /// Cancelled when the window has ended.
@@ -109,7 +109,7 @@ impl PluginWindows {
         &self,
         owner_id: &str,
         subject: Subject,
-        commands: Sender<Command>,
+        commands: SyncSender<Command>,
     ) -> ApiResult<Reserved> {
         let mut windows = self.windows();
         let of_owner = || windows.open.values().filter(|window| window.owner_id == owner_id);
@@ -253,7 +253,7 @@ mod tests {
     fn reserve(windows: &PluginWindows, owner: &str, effect: &str) -> ApiResult<Reserved> {
         let effect_id = Some(effect.to_owned());
         let subject = Subject { plugin_id: "p".to_owned(), track_id: None, effect_id };
-        windows.reserve(owner, subject, std::sync::mpsc::channel().0)
+        windows.reserve(owner, subject, std::sync::mpsc::sync_channel(1).0)
     }
 
     fn opened(windows: &PluginWindows, owner: &str, effect: &str) -> Arc<Window> {

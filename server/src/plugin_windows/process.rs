@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::command::Command;
 use super::open_windows::{Window, WindowServer};
+use super::plugin_state;
 use crate::error::{ApiError, ApiResult};
 use crate::plugin_hosts::{HostError, OpenOptions, PluginHost, PluginRef};
 use crate::rendering::plugin_track::PluginSetup;
@@ -21,6 +22,9 @@ const BLOCK_FRAMES: u32 = 512;
 
 /// Interval between checks whether the process runs.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Why a window has ended that a client or the service closed.
+const CLOSED: &str = "it was closed";
 
 /// Opens a window on a thread of its own, which runs until the window ends.
 ///
@@ -37,17 +41,29 @@ pub(super) async fn start(
     let idle_state = state.clone();
     let idle_window = Arc::clone(&window);
     let thread = std::thread::Builder::new().name("plugin-window".to_owned());
-    let thread_window = Arc::clone(&window);
-    let spawned = thread.spawn(move || {
-        let reason = run(&state, &thread_window, &plugin, &setup, &commands, sender);
-        state.plugin_windows.remove(&thread_window, reason);
-    });
-    if let Err(error) = spawned {
-        idle_state.plugin_windows.remove(&window, "it could not be opened".to_owned());
-        return Err(error.into());
-    }
+    let place = Place { state, window, reason: "its thread could not be started".to_owned() };
+    thread.spawn(move || {
+        let mut place = place;
+        place.reason = "its thread failed".to_owned();
+        let reason = run(&place.state, &place.window, &plugin, &setup, &commands, sender);
+        place.reason = reason;
+    })?;
     tokio::spawn(close_when_unused(idle_state, idle_window));
     opened.await.map_err(ApiError::internal)?
+}
+
+/// The place of a window among those that are open. Dropping it removes the window.
+struct Place {
+    state: AppState,
+    window: Arc<Window>,
+    /// Why the window has ended, as a sentence without a capital and a full stop.
+    reason: String,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.state.plugin_windows.remove(&self.window, std::mem::take(&mut self.reason));
+    }
 }
 
 /// Ends windows without clients as long as `window` is open.
@@ -82,20 +98,37 @@ fn run(
     let _ = opened.send(Ok(()));
     while !is_cancelled() {
         match commands.recv_timeout(CHECK_INTERVAL) {
-            Ok(Command::ReadState(reply)) => {
-                let _ = reply.send(host.state());
+            // A caller who has gone needs no answer.
+            Ok(Command::ReadState { reply, .. }) if reply.is_closed() => {}
+            Ok(Command::ReadState { recipient, reply }) => {
+                let read = host.state();
+                let failure = read.as_ref().err().and_then(reason_of_end);
+                let read = read.map_err(ApiError::from);
+                let _ = reply.send(read.and_then(|state| plugin_state::answer(&recipient, &state)));
+                if let Some(reason) = failure {
+                    return reason;
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        match host.end_reason() {
-            // The helper ends without an error when a client has closed the window.
-            Some(HostError::Ended { status }) if status.ends_with(" 0") => return "it was closed".to_owned(),
-            Some(error) => return error.to_string(),
-            None => {}
+        if let Some(reason) = host.end_reason().as_ref().and_then(reason_of_end) {
+            return reason;
         }
     }
-    "it was closed".to_owned()
+    host.close();
+    CLOSED.to_owned()
+}
+
+/// Returns why a window ends after an error of its plugin; `None` if it does not end.
+fn reason_of_end(error: &HostError) -> Option<String> {
+    match error {
+        HostError::Refused { .. } => None,
+        // The helper ends without an error when a client has closed the window.
+        HostError::Ended { status } if status.ends_with(" 0") => Some(CLOSED.to_owned()),
+        HostError::Cancelled => Some(CLOSED.to_owned()),
+        error => Some(error.to_string()),
+    }
 }
 
 fn open<'a>(
@@ -129,4 +162,40 @@ fn open<'a>(
     let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     let window = host.open_window(secret.clone())?;
     Ok((host, WindowServer { window, secret }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin_windows::open_windows::{Reserved, Subject};
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn a_failed_thread_gives_its_place_back() {
+        let app = TestApp::start().await;
+        let subject = Subject { plugin_id: "p".to_owned(), track_id: None, effect_id: None };
+        let reserved = app.state.plugin_windows.reserve("ada", subject, std::sync::mpsc::sync_channel(1).0);
+        let Ok(Reserved::New(window)) = reserved else { panic!("not new") };
+        let place =
+            Place { state: app.state.clone(), window: window.clone(), reason: "it failed".to_owned() };
+        let thread = std::thread::spawn(move || {
+            let _place = place;
+            std::panic::resume_unwind(Box::new("a failure"));
+        });
+        assert!(thread.join().is_err() && window.ended.is_cancelled());
+        let error = app.state.plugin_windows.find("ada", &window.id).map(|_| ()).expect_err("ended");
+        assert!(error.to_string().contains("it failed"), "{error}");
+    }
+
+    #[test]
+    fn the_first_error_of_a_plugin_is_the_reason() {
+        let reason = |error| reason_of_end(&error);
+        assert_eq!(reason(HostError::Refused { reason: "no state".to_owned() }), None);
+        let late = reason(HostError::Late { limit_secs: 30 }).expect("the helper has ended");
+        assert!(late.contains("within 30 seconds"), "{late}");
+        let ended = |status: &str| reason(HostError::Ended { status: status.to_owned() });
+        assert_eq!(ended("exit status: 0").as_deref(), Some(CLOSED));
+        assert!(ended("exit status: 10").expect("a reason").contains("ended its own process"));
+        assert_eq!(reason(HostError::Cancelled).as_deref(), Some(CLOSED));
+    }
 }
