@@ -33,7 +33,8 @@ pub(crate) enum Ready {
 }
 
 /// Waits until a request can be read, or a block was posted. Meanwhile the plugin's timers and
-/// descriptors are served, but not before a posted block. `posted` is the event of posted blocks.
+/// descriptors are served, but not before a posted block. `posted` is the socket that signals
+/// posted blocks.
 pub(super) fn wait(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
@@ -67,7 +68,7 @@ pub(crate) fn poll_once(
         // SAFETY: `poll` accepts numbers that are not open.
         PollFd::new(unsafe { BorrowedFd::borrow_raw(*descriptor) }, PollFlags::POLLIN)
     };
-    // The socket stands for the event before there is one.
+    // The socket of requests stands for the one of blocks before there is one.
     let posted_or_socket = posted.unwrap_or(socket.as_fd());
     let mut polled = [socket.as_fd(), posted_or_socket].map(|fd| PollFd::new(fd, PollFlags::POLLIN)).to_vec();
     polled.extend(work.descriptors.iter().filter(|descriptor| **descriptor >= 0).map(borrow));

@@ -20,11 +20,15 @@ use crate::module::FailureReason;
 /// thread of priority 0, such a thread gets nine tenths of a processor.
 const REAL_TIME_NICE: i32 = -10;
 
-/// The shared memory, its events, and buffers that keep their memory between blocks.
+/// Number of signals that are read at once.
+const SIGNALS: usize = 64;
+
+/// The shared memory, the sockets that signal blocks, and buffers that keep their memory between
+/// blocks.
 pub(super) struct LiveBlocks {
     memory: LiveMemory,
-    posted: File,
-    answered: File,
+    posted: UnixStream,
+    answered: UnixStream,
     changes: Vec<ParameterValue>,
     audio: LiveAudio,
     input: Vec<Vec<f32>>,
@@ -32,7 +36,7 @@ pub(super) struct LiveBlocks {
 }
 
 impl LiveBlocks {
-    /// Receives the memory and the events from the service, and raises the priority of this thread.
+    /// Receives the memory and the sockets from the service, and raises the priority of this thread.
     /// Returns the reason if no plugin is open.
     ///
     /// # Errors
@@ -41,11 +45,15 @@ impl LiveBlocks {
         socket: &UnixStream,
         session: &Session,
     ) -> anyhow::Result<Result<Self, FailureReason>> {
-        let [memory, posted, answered] = receive_descriptors(socket)?.map(File::from);
+        let [memory, posted, answered] = receive_descriptors(socket)?;
         if !session.is_open() {
             return Ok(Err("no plugin is open".to_owned()));
         }
-        let memory = LiveMemory::map(&memory)?;
+        let memory = LiveMemory::map(&File::from(memory))?;
+        let [posted, answered] = [posted, answered].map(UnixStream::from);
+        for socket in [&posted, &answered] {
+            socket.set_nonblocking(true)?;
+        }
         // Only some users may raise a priority. Blocks may otherwise be late on a busy machine.
         let _ = rustix::process::setpriority_process(None, REAL_TIME_NICE);
         let channels = vec![vec![0.0; LIVE_FRAMES]; LIVE_CHANNELS];
@@ -60,17 +68,18 @@ impl LiveBlocks {
         }))
     }
 
-    /// Returns the event of posted blocks.
-    pub(super) fn posted_event(&self) -> BorrowedFd<'_> {
+    /// Returns the socket that signals posted blocks.
+    pub(super) fn posted_socket(&self) -> BorrowedFd<'_> {
         self.posted.as_fd()
     }
 
-    /// Processes all posted blocks in order.
+    /// Processes all posted blocks in order. Returns false if the service has closed its ends.
     ///
     /// # Errors
-    /// The events fail, or the plugin refuses to process. The helper then ends.
-    pub(super) fn process(&mut self, session: &mut Session) -> anyhow::Result<()> {
-        match self.posted.read(&mut [0; 8]) {
+    /// The sockets fail, or the plugin refuses to process. The helper then ends.
+    pub(super) fn process(&mut self, session: &mut Session) -> anyhow::Result<bool> {
+        match self.posted.read(&mut [0; SIGNALS]) {
+            Ok(0) => return Ok(false),
             Ok(_) => {}
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error.into()),
@@ -84,7 +93,7 @@ impl LiveBlocks {
             last = last.wrapping_add(1);
             self.process_block(last, session).map_err(anyhow::Error::msg)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn process_block(&mut self, number: u32, session: &mut Session) -> Result<(), FailureReason> {
@@ -111,8 +120,8 @@ impl LiveBlocks {
             non_finite_samples: u32::try_from(processed.non_finite_samples).unwrap_or(u32::MAX),
         };
         self.memory.answer(number, &self.audio, answer);
-        // A full counter means that the service has not read for very long; it is signalled anyway.
-        let _ = self.answered.write(&1_u64.to_ne_bytes());
+        // A full socket signals the answer, too, and one that the service has closed needs no signal.
+        let _ = self.answered.write(&[1]);
         Ok(())
     }
 }

@@ -41,10 +41,12 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     let (mut binary, mut reply) = (Vec::new(), Vec::new());
     let mut live_blocks: Option<live_blocks::LiveBlocks> = None;
     loop {
-        let posted = live_blocks.as_ref().map(live_blocks::LiveBlocks::posted_event);
+        let posted = live_blocks.as_ref().map(live_blocks::LiveBlocks::posted_socket);
         if event_loop::wait(&socket, posted, session.plugin())? == event_loop::Ready::Block {
-            if let Some(blocks) = &mut live_blocks {
-                blocks.process(&mut session)?;
+            if let Some(blocks) = &mut live_blocks
+                && !blocks.process(&mut session)?
+            {
+                live_blocks = None;
             }
             continue;
         }

@@ -16,12 +16,12 @@ impl LiveBlocks {
     }
 
     /// Is never called.
-    pub(super) fn posted_event(&self) -> BorrowedFd<'_> {
+    pub(super) fn posted_socket(&self) -> BorrowedFd<'_> {
         match self.0 {}
     }
 
     /// Is never called.
-    pub(super) fn process(&mut self, _: &mut Session) -> anyhow::Result<()> {
+    pub(super) fn process(&mut self, _: &mut Session) -> anyhow::Result<bool> {
         match self.0 {}
     }
 }

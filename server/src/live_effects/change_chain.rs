@@ -84,7 +84,7 @@ impl Stream {
                     });
                 }
                 RequestedOrigin::Plugin(requested) => {
-                    match self.plugin_source(index, id, requested, &mut plugins) {
+                    match self.plugin_source(index, id, requested, &mut plugins, &mut answers) {
                         Ok(source) => sources.push(source),
                         Err(answer) => answers.push(answer),
                     }
@@ -109,24 +109,25 @@ impl Stream {
     }
 
     /// Returns the source of a requested plugin: the one of the chain, one of `plugins`, or one
-    /// that starts now.
+    /// that starts now. Adds answers about values of a plugin that stays.
     fn plugin_source(
         &mut self,
         index: usize,
         id: &str,
         requested: &RequestedPlugin,
         plugins: &mut Vec<LivePlugin>,
+        answers: &mut Vec<Answer>,
     ) -> Result<LiveSource<Effect>, Answer> {
         let sample_rate_hz = self.time.sample_rate_hz;
         if let Some(Effect::Plugin(plugin)) = self.chain.effect_mut(id)
             && plugin.is_as_requested(requested, sample_rate_hz)
         {
-            plugin.request(requested);
+            answers.extend(plugin.request(requested));
             return Ok(LiveSource::Kept(id.to_owned()));
         }
         if let Some(position) = plugins.iter().position(|plugin| plugin.id() == id) {
             let mut plugin = plugins.remove(position);
-            plugin.request(requested);
+            answers.extend(plugin.request(requested));
             if plugin.is_ready() {
                 return Ok(LiveSource::New(id.to_owned(), Effect::Plugin(Box::new(plugin))));
             }

@@ -15,6 +15,7 @@ mod message;
 mod open_plugins;
 mod open_streams;
 mod pace;
+mod parameter_ids;
 mod plugin;
 mod plugin_request;
 mod plugin_thread;

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use dsp_core::mixer::{DryFallback, LIVE_BLOCK_FRAMES, LiveEffect};
 use serde_json::Value;
-use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, Parameter, ParameterValue, TEXT_BYTES_MAX};
+use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, ParameterValue, TEXT_BYTES_MAX};
 use songfoundry_bridge_protocol::live::{LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LiveAudio};
 use tokio::time::Instant;
 
@@ -23,7 +23,6 @@ use super::song_time::SongTime;
 use super::statistics::PluginStatistics;
 use super::time_histogram::TimeHistogram;
 use crate::metrics::OpenLivePlugin;
-use crate::rendering::plugin_track::find_parameter;
 
 /// A process that has answered no block for this long, and for twice the time limit of a block, is
 /// ended.
@@ -35,6 +34,9 @@ const STABLE_SECS: u64 = 10;
 
 /// Longest latency in seconds, as in the helper.
 const LATENCY_MAX_SECS: u32 = 10;
+
+/// Maximum number of keys of parameters that a message names.
+const LISTED_MAX: usize = 4;
 
 /// A plugin of a chain.
 pub(super) struct LivePlugin {
@@ -148,13 +150,14 @@ impl LivePlugin {
         self.thread.is_some()
     }
 
-    /// Sets the values and the bypass of a chain that requests this plugin.
-    pub(super) fn request(&mut self, requested: &RequestedPlugin) {
+    /// Sets the values and the bypass of a chain that requests this plugin. Returns the answer if the
+    /// plugin does not have all of the parameters.
+    pub(super) fn request(&mut self, requested: &RequestedPlugin) -> Option<Answer> {
         self.requested.is_bypassed = requested.is_bypassed;
-        for (key, value) in &requested.values {
-            let refused = self.set(key, &Value::from(*value)).err();
-            self.notices.extend(refused);
-        }
+        let is_refused =
+            |(key, value): &(&String, &f64)| self.set(key.as_str(), &Value::from(**value)).is_err();
+        let refused: Vec<_> = requested.values.iter().filter(is_refused).map(|(key, _)| key).collect();
+        (!refused.is_empty()).then(|| unknown_parameters(refused.into_iter()))
     }
 
     /// Whether this plugin can stay when a chain requests one, with other values and bypass.
@@ -212,7 +215,7 @@ impl LivePlugin {
             self.values.insert(param.to_owned(), number);
             return Ok(());
         };
-        let Some(id) = parameter_id(&running.opened.opened.parameters, param) else {
+        let Some(id) = running.opened.parameter_ids.find(param) else {
             let detail = format!("the plugin has no parameter `{}`, or several", shown(param));
             return Err(Answer::error("unknown_parameter", detail));
         };
@@ -265,9 +268,8 @@ impl LivePlugin {
     }
 
     fn open(&mut self, opened: OpenedPlugin) {
-        let parameters = &opened.opened.parameters;
         let values = self.values.iter().filter_map(|(key, value)| {
-            parameter_id(parameters, key).map(|id| (id, key.parse() == Ok(id), *value))
+            opened.parameter_ids.find(key).map(|id| (id, key.parse() == Ok(id), *value))
         });
         // A value by the id of a parameter replaces one by its name.
         let mut values: Vec<_> = values.collect();
@@ -280,11 +282,9 @@ impl LivePlugin {
             0 => self.fallback = DryFallback::new(self.sample_rate_hz, self.latency_frames),
             _ => self.fallback.restart(),
         }
-        let (name, latency) = (opened.opened.name.clone(), self.latency_frames);
+        let (name, latency) = (opened.name.clone(), self.latency_frames);
         if !opened.unknown_values.is_empty() {
-            let keys: Vec<_> = opened.unknown_values.iter().take(4).map(|key| shown(key)).collect();
-            let detail = format!("the plugin has no parameter {}", keys.join(", "));
-            self.notices.push(Answer::error("unknown_parameter", detail));
+            self.notices.push(unknown_parameters(opened.unknown_values.iter()));
         }
         self.running = Some(Running {
             opened,
@@ -447,6 +447,9 @@ impl LiveEffect for LivePlugin {
     }
 }
 
-fn parameter_id(parameters: &[Parameter], key: &str) -> Option<u32> {
-    find_parameter(parameters, key, "param").ok().map(|parameter| parameter.id)
+/// Returns the answer for parameters that a plugin does not have.
+fn unknown_parameters<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> Answer {
+    let others = if keys.len() > LISTED_MAX { ", and others" } else { "" };
+    let listed: Vec<_> = keys.take(LISTED_MAX).map(|key| shown(key)).collect();
+    Answer::error("unknown_parameter", format!("the plugin has no parameter {}{others}", listed.join(", ")))
 }

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::open_plugins::OpenPlugin;
+use super::parameter_ids::ParameterIds;
 use super::priority;
 use crate::auth::CurrentUser;
 use crate::error::ApiError;
@@ -59,7 +60,8 @@ pub(super) enum PluginEvent {
 #[derive(Debug)]
 pub(super) struct OpenedPlugin {
     pub(super) link: LiveLink,
-    pub(super) opened: Opened,
+    pub(super) name: String,
+    pub(super) parameter_ids: ParameterIds,
     /// Latency in frames after the settings were set.
     pub(super) latency_frames: u32,
     /// Keys of values that the plugin does not have.
@@ -198,9 +200,11 @@ impl PluginSource {
             PluginFault::UnknownValues(keys) => keys,
             _ => Vec::new(),
         });
-        let (opened, link) = (host.opened().clone(), host.share_blocks()?);
+        let parameter_ids = ParameterIds::new(&host.opened().parameters);
+        let (name, link) = (host.opened().name.clone(), host.share_blocks()?);
         let unknown_values = unknown_values.collect();
-        send(PluginEvent::Opened(Box::new(OpenedPlugin { link, opened, latency_frames, unknown_values })));
+        let opened = OpenedPlugin { link, name, parameter_ids, latency_frames, unknown_values };
+        send(PluginEvent::Opened(Box::new(opened)));
         loop {
             match requests.recv_timeout(CHECK_INTERVAL) {
                 Ok(PluginRequest::State) => send(PluginEvent::State(state_of(&mut host)?)),

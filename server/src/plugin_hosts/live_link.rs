@@ -1,34 +1,37 @@
 //! The service's end of the shared memory in which a plugin processes blocks in real time.
-#![expect(unsafe_code, reason = "the runtime requires that a registered descriptor stays open")]
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
-use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use songfoundry_bridge_protocol::host::{ParameterValue, Transport};
 use songfoundry_bridge_protocol::live::{LIVE_MEMORY_BYTES, LiveAnswer, LiveAudio, LiveMemory};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout_at};
 
 /// Resolution of the runtime's clock: its timers are up to this late.
 const CLOCK_TICK: Duration = Duration::from_millis(1);
 
-/// The shared memory and its events. The helper keeps duplicates of the descriptors.
+/// Number of signals that are read at once.
+const SIGNALS: usize = 64;
+
+/// The shared memory, and the sockets on which its ends signal each other by bytes. The helper has
+/// the other ends of the sockets: what a plugin sets for them does not apply to the service's ends,
+/// which never block.
 #[derive(Debug)]
 pub struct LiveLink {
     memory: LiveMemory,
-    posted: File,
-    answered: AsyncFd<File>,
+    posted: UnixStream,
+    answered: tokio::net::UnixStream,
     /// Number of the last posted block.
     number: u32,
 }
 
-/// The helper's descriptors: the memory, the event of posted blocks, and that of answered blocks.
+/// The helper's descriptors: the memory, the socket that signals posted blocks, and the one that
+/// signals answered blocks.
 #[derive(Debug)]
 pub(super) struct Descriptors([OwnedFd; 3]);
 
@@ -49,16 +52,15 @@ impl LiveLink {
         // A helper that shortened the memory would end this process by a signal.
         let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
         fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
-        let event = || EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
-        let [posted, answered] = [File::from(OwnedFd::from(event()?)), File::from(OwnedFd::from(event()?))];
-        let descriptors = [posted.try_clone()?.into(), answered.try_clone()?.into()];
+        let [(posted, helper_posted), (answered, helper_answered)] =
+            [UnixStream::pair()?, UnixStream::pair()?];
+        for socket in [&posted, &helper_posted, &answered, &helper_answered] {
+            socket.set_nonblocking(true)?;
+        }
         let memory = LiveMemory::map(&file)?;
-        let [posted_descriptor, answered_descriptor] = descriptors;
-        // SAFETY: the file is owned by the result, which never replaces or closes it.
-        let answered = unsafe { AsyncFd::register_with_interest(answered, Interest::READABLE) }
-            .map_err(std::io::Error::from)?;
+        let answered = tokio::net::UnixStream::from_std(answered)?;
         let link = Self { memory, posted, answered, number: 0 };
-        Ok((link, Descriptors([file.into(), posted_descriptor, answered_descriptor])))
+        Ok((link, Descriptors([file.into(), helper_posted.into(), helper_answered.into()])))
     }
 
     /// Posts the next block. At most [`songfoundry_bridge_protocol::live::LIVE_BLOCKS`] may wait,
@@ -66,8 +68,8 @@ impl LiveLink {
     pub fn post(&mut self, transport: &Transport, changes: &[ParameterValue], input: &LiveAudio) {
         self.number = self.number.wrapping_add(1);
         self.memory.post(self.number, transport, changes, input);
-        // The counter cannot be full, because the helper reads it, or soon no block is posted.
-        let _ = self.posted.write(&1_u64.to_ne_bytes());
+        // A full socket signals the block, too, and one that the helper has closed needs no signal.
+        let _ = self.posted.write(&[1]);
     }
 
     /// Returns the number of posted blocks without an answer. A helper that writes another number
@@ -88,14 +90,54 @@ impl LiveLink {
     pub async fn answer(&mut self, deadline: Instant, output: &mut LiveAudio) -> Option<LiveAnswer> {
         let deadline = deadline.checked_sub(CLOCK_TICK).unwrap_or(deadline);
         while self.waiting() != 0 {
-            let Ok(Ok(mut ready)) = timeout_at(deadline, self.answered.readable_mut()).await else {
+            let Ok(Ok(())) = timeout_at(deadline, self.answered.readable()).await else { break };
+            // Signals are read before the number, so an answer in between wakes this task again.
+            match self.answered.try_read(&mut [0; SIGNALS]) {
+                // The helper has closed its end.
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                Err(_) => break,
+            }
+            // A helper that signals without an end must not keep this task.
+            if Instant::now() >= deadline {
                 break;
-            };
-            // The counter is read before the number, so an answer in between wakes this task again.
-            if ready.get_inner_mut().read(&mut [0; 8]).is_err() {
-                ready.clear_ready();
             }
         }
         (self.waiting() == 0).then(|| self.memory.read_answer(self.number, output))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::fcntl::OFlag;
+    use songfoundry_bridge_protocol::live::{LIVE_CHANNELS, LIVE_FRAMES};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_helper_cannot_block_the_service() {
+        let (mut link, Descriptors(descriptors)) = LiveLink::new().expect("a link");
+        // A plugin lets its ends block, and signals an answer that it does not give.
+        for descriptor in &descriptors[1..] {
+            fcntl(descriptor, FcntlArg::F_SETFL(OFlag::empty())).expect("its own end");
+        }
+        let [_memory, posted, answered] = descriptors;
+        let mut answered = UnixStream::from(answered);
+        answered.write_all(&[1]).expect("signals");
+        link.answered.readable().await.expect("a signal");
+        assert_eq!(link.answered.try_read(&mut [0; SIGNALS]).expect("a signal"), 1);
+        let empty = link.answered.try_read(&mut [0; SIGNALS]).expect_err("no further signal");
+        assert_eq!(empty.kind(), ErrorKind::WouldBlock);
+        // It reads no signal either, although the socket is full.
+        let mut audio = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
+        (0..10_000).for_each(|_| link.post(&Transport::default(), &[], &audio));
+        let full = link.posted.write(&[1]).expect_err("a full socket");
+        assert_eq!(full.kind(), ErrorKind::WouldBlock);
+        // Nobody waits for a helper that has closed its ends.
+        drop((posted, answered));
+        link.post(&Transport::default(), &[], &audio);
+        let deadline = Instant::now() + Duration::from_secs(3_600);
+        assert!(link.answer(deadline, &mut audio).await.is_none());
     }
 }

@@ -29,7 +29,6 @@ use timeline::Timeline;
 
 pub use automation::{AUTOMATION_VERSION, AutomationCurve, CURVES_MAX};
 pub use output::SILENT_MAGNITUDE;
-pub(crate) use setup::find_parameter;
 pub use setup::{PluginSetup, StartState, UnknownParameters};
 pub use time_signatures::TimeSignatureChange;
 pub use warnings::{PluginFault, PluginWarning};

@@ -201,7 +201,7 @@ fn refused(host: &PluginHost<'_>, code: &'static str, field: &str, error: HostEr
 
 /// Returns a parameter by its id in decimal digits, or by its name. `field` is the field of the
 /// request that names it.
-pub(crate) fn find_parameter<'p>(
+fn find_parameter<'p>(
     parameters: &'p [Parameter],
     key: &str,
     field: &str,
