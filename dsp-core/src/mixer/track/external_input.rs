@@ -34,9 +34,10 @@ impl ExternalInput {
         self.is_jumping = false;
     }
 
-    /// Marks that the next frame does not follow the last one, whose step then decays.
+    /// Marks that the next frame does not follow the last one, whose step then decays. Without an
+    /// input, there is no step: an input that starts later starts as after any other frame.
     pub(crate) fn jump(&mut self) {
-        self.is_jumping = true;
+        self.is_jumping = self.is_enabled;
     }
 
     /// Adds the next frames to `outputs`. Samples that are not finite become 0, because the effects
@@ -66,4 +67,37 @@ impl ExternalInput {
 /// hundredth in 300 frames, and then to silence.
 fn decay(value: f32) -> f32 {
     if value.abs() < 1e-6 { 0.0 } else { value * 0.985 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the first four frames that an input of a constant value adds.
+    fn add(input: &mut ExternalInput, value: f32) -> [f32; 4] {
+        input.block.iter_mut().for_each(|values| values[..4].fill(value));
+        let mut outputs = [[0.0; 4]; TRACK_OUTPUTS];
+        input.add_to(true, outputs.each_mut().map(|output| &mut output[..]));
+        outputs[0]
+    }
+
+    #[test]
+    fn the_step_of_a_jump_decays() {
+        let mut input = ExternalInput::new();
+        input.is_enabled = true;
+        assert_eq!(add(&mut input, 0.5), [0.5; 4]);
+        input.jump();
+        let after_jump = add(&mut input, 0.25);
+        assert_eq!(after_jump[0], 0.5);
+        assert!(after_jump.is_sorted_by(|a, b| a > b && *b > 0.25), "{after_jump:?}");
+    }
+
+    #[test]
+    fn a_jump_without_an_input_does_not_change_a_later_input() {
+        let mut input = ExternalInput::new();
+        input.jump();
+        assert!(input.is_silent(true));
+        input.is_enabled = true;
+        assert_eq!(add(&mut input, 0.5), [0.5; 4]);
+    }
 }
