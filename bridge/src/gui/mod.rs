@@ -116,16 +116,16 @@ fn wait(
             let interval = if opened.window.is_shown() { SHOWN_INTERVAL } else { HIDDEN_INTERVAL };
             work.timeout = Some(work.timeout.map_or(interval, |timeout| timeout.min(interval)));
         }
-        let (first, ready) = poll_once(socket, None, &work)?;
+        let polled = poll_once(socket, None, &work)?;
         if let Some(plugin) = session.plugin() {
-            plugin.idle(&ready);
+            plugin.idle(&polled.descriptors);
         }
         if let Some(opened) = &mut opened
             && !opened.turn(session)?
         {
             return Ok(false);
         }
-        if first.is_some() {
+        if polled.has_request {
             return Ok(true);
         }
     }

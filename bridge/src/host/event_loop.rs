@@ -23,45 +23,67 @@ pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     Ok(unsafe { UnixStream::from_raw_fd(descriptor) })
 }
 
-/// What can be read after [`wait`].
+/// What [`wait`] has waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ready {
-    /// A block was posted. There may be a request, too, which came later.
+pub(super) enum Ready {
+    /// A block was posted. There may be a request, too.
     Block,
     /// There is a request, or the end of the socket.
     Request,
 }
 
+/// What can be read after [`poll_once`].
+pub(crate) struct Polled {
+    /// Whether a block was posted.
+    pub(crate) has_block: bool,
+    /// Whether there is a request, or the end of the socket.
+    pub(crate) has_request: bool,
+    /// The readable descriptors of the plugin.
+    pub(crate) descriptors: Vec<RawFd>,
+}
+
 /// Waits until a request can be read, or a block was posted. Meanwhile the plugin's timers and
 /// descriptors are served, but not before a posted block. `posted` is the socket that signals
 /// posted blocks.
+///
+/// If blocks were `last`, the plugin's timers and descriptors, and then a request that waits come
+/// before further blocks. So a plugin that is slower than its blocks answers requests, too.
 pub(super) fn wait(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
     mut plugin: Option<&mut dyn HostedPlugin>,
+    last: Option<Ready>,
 ) -> anyhow::Result<Ready> {
+    let mut is_after_blocks = last == Some(Ready::Block);
     loop {
-        let work = plugin.as_ref().map(|plugin| plugin.idle_work()).unwrap_or_default();
-        let (first, ready) = poll_once(socket, posted, &work)?;
-        if first == Some(Ready::Block) {
+        let mut work = plugin.as_ref().map(|plugin| plugin.idle_work()).unwrap_or_default();
+        if is_after_blocks {
+            work.timeout = Some(Duration::ZERO);
+        }
+        let polled = poll_once(socket, posted, &work)?;
+        if polled.has_block && !is_after_blocks {
             return Ok(Ready::Block);
         }
         if let Some(plugin) = &mut plugin {
-            plugin.idle(&ready);
+            plugin.idle(&polled.descriptors);
         }
-        if first == Some(Ready::Request) {
+        if polled.has_request {
             return Ok(Ready::Request);
         }
+        if polled.has_block {
+            return Ok(Ready::Block);
+        }
+        is_after_blocks = false;
     }
 }
 
 /// Waits until a block was posted, a request or one of the descriptors of `work` can be read, or the
-/// time of `work` has passed. Returns what comes first, and the readable descriptors.
+/// time of `work` has passed. Returns what can be read.
 pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
     work: &IdleWork,
-) -> anyhow::Result<(Option<Ready>, Vec<RawFd>)> {
+) -> anyhow::Result<Polled> {
     // A plugin may have closed a descriptor without telling the host. `poll` then reports it as
     // invalid.
     let borrow = |descriptor: &RawFd| {
@@ -73,22 +95,39 @@ pub(crate) fn poll_once(
     let mut polled = [socket.as_fd(), posted_or_socket].map(|fd| PollFd::new(fd, PollFlags::POLLIN)).to_vec();
     polled.extend(work.descriptors.iter().filter(|descriptor| **descriptor >= 0).map(borrow));
     // Rounds up, so that the timer is due after the wait.
-    let timeout = work.timeout.map_or(PollTimeout::NONE, |timeout| {
-        PollTimeout::try_from(timeout + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+    let timeout = work.timeout.map_or(PollTimeout::NONE, |timeout| match timeout {
+        Duration::ZERO => PollTimeout::ZERO,
+        timeout => PollTimeout::try_from(timeout + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX),
     });
     match poll(&mut polled, timeout) {
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
     let is_ready = |polled: &PollFd| polled.revents().is_some_and(|events| !events.is_empty());
-    let first = if posted.is_some() && is_ready(&polled[1]) {
-        Some(Ready::Block)
-    } else {
-        is_ready(&polled[0]).then_some(Ready::Request)
-    };
+    let (has_block, has_request) = (posted.is_some() && is_ready(&polled[1]), is_ready(&polled[0]));
     let descriptors = work.descriptors.iter().filter(|descriptor| **descriptor >= 0);
     let ready = descriptors.zip(&polled[2..]).filter(|(_, polled)| {
         polled.revents().is_some_and(|events| events.intersects(PollFlags::POLLIN | PollFlags::POLLHUP))
     });
-    Ok((first, ready.map(|(descriptor, _)| *descriptor).collect()))
+    let descriptors = ready.map(|(descriptor, _)| *descriptor).collect();
+    Ok(Polled { has_block, has_request, descriptors })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn blocks_come_first_but_a_request_follows_them() {
+        let [(mut requests, socket), (mut blocks, posted)] =
+            [(); 2].map(|()| UnixStream::pair().expect("a pair"));
+        let ready = |last| wait(&socket, Some(posted.as_fd()), None, last).expect("waits");
+        blocks.write_all(&[1]).expect("posts");
+        assert_eq!([ready(None), ready(Some(Ready::Block))], [Ready::Block; 2]);
+        requests.write_all(&[1]).expect("sends");
+        assert_eq!([ready(None), ready(Some(Ready::Request))], [Ready::Block; 2]);
+        assert_eq!(ready(Some(Ready::Block)), Ready::Request);
+    }
 }

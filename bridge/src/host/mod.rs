@@ -1,8 +1,9 @@
 //! `songfoundry-bridge host`: hosts one plugin and answers the service's requests on a socket.
 //!
 //! A plugin runs on the main thread, like in hosts that render offline, also in real time: blocks
-//! (`live_blocks.rs`) come before requests.  It may crash, hang or end
-//! this process; the service sees the end of the socket, or limits the time of each request.
+//! (`live_blocks.rs`) come before requests, of which one is answered between two turns of blocks.
+//! It may crash, hang or end this process; the service sees the end of the socket, or limits the
+//! time of each request.
 
 mod blocks;
 pub(crate) mod bounds;
@@ -40,9 +41,12 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     // The buffers keep their memory, so that requests do not allocate.
     let (mut binary, mut reply) = (Vec::new(), Vec::new());
     let mut live_blocks: Option<live_blocks::LiveBlocks> = None;
+    let mut last = None;
     loop {
         let posted = live_blocks.as_ref().map(live_blocks::LiveBlocks::posted_socket);
-        if event_loop::wait(&socket, posted, session.plugin())? == event_loop::Ready::Block {
+        let ready = event_loop::wait(&socket, posted, session.plugin(), last)?;
+        last = Some(ready);
+        if ready == event_loop::Ready::Block {
             if let Some(blocks) = &mut live_blocks
                 && !blocks.process(&mut session)?
             {

@@ -146,10 +146,14 @@ impl PluginSource {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let thread = PluginThread { id, requests: sender, is_cancelled: Arc::clone(&is_cancelled) };
         let (source, runtime) = (self.clone(), Handle::current());
+        let process = self.state.live_effects.open_plugins.start_process(&self.user.id);
         let work = move || {
             priority::lower_this_thread();
             let send = |event| drop(source.events.send(PluginMessage { thread_id: id, event }));
-            if let Err(end) = source.host(start, &runtime, &requests, &is_cancelled, &send) {
+            let ended = source.host(start, &runtime, &requests, &is_cancelled, &send);
+            // The process has ended.
+            drop(process);
+            if let Err(end) = ended {
                 send(PluginEvent::Ended(end));
             }
         };
@@ -173,6 +177,9 @@ impl PluginSource {
         let PluginStart { format, plugin_id, sample_rate_hz, state, values } = start;
         let plugin = runtime.block_on(self.find(&plugin_id, format))?;
         let is_cancelled = || is_cancelled.load(Ordering::Relaxed);
+        if is_cancelled() {
+            return Err(HostError::Cancelled.into());
+        }
         let options = OpenOptions {
             sample_rate_hz,
             block_frames_max: LIVE_FRAMES as u32,
