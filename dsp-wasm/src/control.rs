@@ -39,9 +39,14 @@ impl WasmEngine {
                 self.mixer.stop();
             }
             Command::Seek { frame } => {
+                // A seek ends a count-in, and playback begins.
+                let counts_in = self.metronome.count_in_frames() > 0;
                 self.metronome.stop();
                 self.mixer.seek(frame as u64);
                 self.reset_meters_at_start();
+                if counts_in {
+                    self.play();
+                }
             }
             Command::SetLoop { region } => {
                 let region = region

@@ -7,9 +7,9 @@ export default defineConfig({
   testDir: 'specs',
   outputDir: 'output/results',
   fullyParallel: true,
-  workers: 3,
-  // Real-time audio needs most of a core. Tests of `sound` therefore run one at a time, beside tests
-  // of `page`, which wait for the service and the browser most of the time.
+  workers: 2,
+  // Real-time audio needs a whole core. Tests of `sound` therefore run one at a time, beside tests
+  // of `page`.
   projects: [
     { name: 'sound', testMatch: SOUND_SPECS, workers: 1 },
     { name: 'page', testIgnore: SOUND_SPECS },

@@ -62,6 +62,15 @@ export class LiveKeys {
    * before that. Ignores keys outside 0..127. `velocity` is 0..1. `atMs` is the time of the event.
    */
   press(key: number, velocity = this.velocity, atMs = performance.now()): void {
+    this.#start(key, velocity, atMs, true);
+  }
+
+  /** Starts a note that the user does not play, such as that of an edited note. */
+  preview(key: number, velocity: number): void {
+    this.#start(key, velocity, performance.now(), false);
+  }
+
+  #start(key: number, velocity: number, atMs: number, isPlayed: boolean): void {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
     if ('sound' in target) {
@@ -70,7 +79,7 @@ export class LiveKeys {
     }
     if (target.isPlugin) this.#onPluginKey();
     this.#endNote(key, atMs);
-    this.onEvent?.({ kind: 'press', trackId: target.trackId, key, velocity, atMs });
+    if (isPlayed) this.onEvent?.({ kind: 'press', trackId: target.trackId, key, velocity, atMs });
     void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
   }
 

@@ -458,6 +458,9 @@ export class Player {
 
   /** Changes to a state without an engine, and stops playback. */
   #leaveEngine(state: EngineState): void {
+    this.#startTick = Math.round(this.positionTick());
+    this.meters.clear();
+    wakeFrames();
     this.serverSound.stop(state.kind === 'off' ? null : this.engine);
     this.#state = state;
     this.#appliedTarget = null;

@@ -2,7 +2,7 @@
 import { octaveShiftOf, semitoneOf } from '../engine/computer-keys';
 import type { Workspace } from '../state/contexts';
 import { noteShortcutFor } from './note-shortcuts';
-import { hasOnlyShift, SHORTCUTS } from './shortcuts';
+import { hasControl, hasOnlyShift, SHORTCUTS } from './shortcuts';
 
 const selectorOfRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
 /** Selector of elements that the Delete key resets. */
@@ -28,6 +28,9 @@ function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const ownKeys = target.closest<HTMLElement>('[data-keys]')?.dataset['keys']?.split(' ') ?? [];
   if (ownKeys.includes(event.key) && hasOnlyShift(event)) return true;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
+  // The window of a plugin takes all keys, except for those that save, undo and redo.
+  const isOfSong = hasControl(event) && ['s', 'y', 'z'].includes(event.key.toLowerCase());
+  if (target.closest('[role="application"]') && !isOfSong) return true;
   if (event.key === ' ') return usesTab && target.closest('button, [role="button"], a') !== null;
   if (event.key === 'Delete' || event.key === 'Backspace') return usesTab && target.closest(RESET_BY_DELETE) !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
@@ -92,7 +95,7 @@ export function listenToKeys(workspace: Workspace): () => void {
   window.addEventListener('click', blurClickedButton, { signal });
   // Handlers of the capture phase run before those of elements.
   window.addEventListener('keydown', press, { signal, capture: true });
-  window.addEventListener('keyup', release, { signal });
+  window.addEventListener('keyup', release, { signal, capture: true });
   window.addEventListener('blur', releaseAll, { signal });
   return () => listeners.abort();
 }

@@ -27,6 +27,10 @@ export const controlKey = (name: string, shift = false) => (event: KeyboardEvent
 export const plainKey = (name: string, shift = false) => (event: KeyboardEvent) =>
   hasOnlyShift(event) && event.shiftKey === shift && event.key === name;
 
+/** Whether the clipboard is about notes: they were edited last, and the piano roll is shown. */
+const areNotesEdited = ({ editing: { selection }, view }: Workspace): boolean =>
+  selection.focus === 'notes' && selection.midiClip !== null && view.editorTab === 'roll';
+
 function nudge({ editing: { selectionCommands } }: Workspace, event: KeyboardEvent): void {
   const semitones = event.shiftKey ? 12 : 1;
   if (event.key === 'ArrowLeft') selectionCommands.nudge(-1, 0);
@@ -55,9 +59,14 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Editing', keys: 'Ctrl Z', label: 'Undo', matches: controlKey('z'), action: ({ editing }) => editing.song.undo() },
   { group: 'Editing', keys: 'Ctrl Shift Z', label: 'Redo', matches: controlKey('z', true), action: ({ editing }) => editing.song.redo() },
   { group: 'Editing', keys: 'Ctrl Y', label: 'Redo', matches: controlKey('y'), action: ({ editing }) => editing.song.redo() },
-  { group: 'Editing', keys: 'Ctrl C', label: 'Copy clips, or the track', matches: controlKey('c'), action: ({ editing }) => void editing.clipCommands.copy() },
-  { group: 'Editing', keys: 'Ctrl X', label: 'Cut clips, or the track', matches: controlKey('x'), action: ({ editing }) => editing.clipCommands.cut() },
-  { group: 'Editing', keys: 'Ctrl V', label: 'Paste clips at the playhead, or a track', matches: controlKey('v'), action: ({ editing }) => editing.clipCommands.paste() },
+  { group: 'Editing', keys: 'Ctrl C', label: 'Copy clips, or the track', matches: controlKey('c'), action: (workspace) => void (areNotesEdited(workspace) ? workspace.editing.noteCommands.copy() : workspace.editing.clipCommands.copy()) },
+  { group: 'Editing', keys: 'Ctrl X', label: 'Cut clips, or the track', matches: controlKey('x'), action: (workspace, event) => {
+    // A held key would cut the clip and then its track.
+    if (event.repeat) return;
+    if (areNotesEdited(workspace)) workspace.editing.noteCommands.cut();
+    else workspace.editing.clipCommands.cut();
+  } },
+  { group: 'Editing', keys: 'Ctrl V', label: 'Paste clips at the playhead, or a track', matches: controlKey('v'), action: (workspace) => (areNotesEdited(workspace) ? workspace.editing.noteCommands.paste() : workspace.editing.clipCommands.paste()) },
   { group: 'Editing', keys: 'Ctrl D', label: 'Duplicate clips, track, notes or effect', matches: controlKey('d'), action: ({ editing }) => editing.selectionCommands.duplicate() },
   { group: 'Editing', keys: 'Ctrl K', label: 'Split clips at the playhead', matches: controlKey('k'), action: ({ editing }) => editing.clipCommands.split() },
   { group: 'Editing', keys: 'Ctrl J', label: 'Join MIDI clips', matches: controlKey('j'), action: ({ editing }) => editing.clipCommands.join() },

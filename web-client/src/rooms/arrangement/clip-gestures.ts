@@ -162,6 +162,11 @@ export class ClipGestures {
     const lanes = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX))) - drag.lane;
     const ticks = snap(drag.startTick + byTicks) - drag.startTick;
     if (point.altKey || point.ctrlKey) {
+      // A copy exactly on its original would be heard and not seen.
+      if (ticks === 0 && lanes === 0) {
+        if (this.#song.project !== base && this.#song.edit(clipLabel('Copy', ids.size), () => base, gesture)) selection.selectItems(ids);
+        return;
+      }
       const copied = copyClips(base, ids, ticks, lanes);
       if (this.#song.edit(clipLabel('Copy', ids.size), () => copied.project, gesture)) selection.selectItems(copied.ids);
       return;

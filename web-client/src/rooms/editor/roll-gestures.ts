@@ -45,6 +45,9 @@ type Drag =
     }
   | { kind: 'marquee'; start: RollPoint; previousSelection: ReadonlySet<number> };
 
+/** Number of notes drawn so far, by which the undo steps of drawn notes differ. */
+let drawnCount = 0;
+
 export class RollGestures {
   readonly #song: Song;
   readonly #roll: RollState;
@@ -53,7 +56,6 @@ export class RollGestures {
   readonly #stepTicks: () => number;
   #drag: Drag | null = null;
   /** Number of drawn notes, for gesture ids. Drawing a note and resizing it is one undo step. */
-  #drawnCount = 0;
 
   constructor(song: Song, commands: NoteCommands, roll: RollState, sound: NotePreview, stepTicks: () => number) {
     this.#song = song;
@@ -186,8 +188,8 @@ export class RollGestures {
       velocity: this.#commands.velocity,
     };
     const edit = addNotes(item.notes, [note]);
-    this.#drawnCount += 1;
-    const gesture = `draw ${this.#drawnCount}`;
+    drawnCount += 1;
+    const gesture = `draw ${drawnCount}`;
     if (!this.#commit(item, 'Draw note', edit, gesture)) return;
     this.#sound.play(note.pitch, note.velocity);
     this.#drag = { kind: 'draw', start: point, note, base: edit, hasMoved: false, gesture };

@@ -91,6 +91,7 @@ export class PluginWindow {
   connect(onPart: (part: PicturePart) => Promise<void>): void {
     if (this.state.kind !== 'open') return;
     const { opened } = this.state;
+    this.#disconnect();
     this.#connection = new PluginWindowConnection(this.#api, opened.embed_url, {
       onEvent: (event) => {
         if (event.type === 'edit') this.#values.set(event.id, event.value);
@@ -99,6 +100,11 @@ export class PluginWindow {
       onPart,
       onClose: () => void this.#findReason(opened.window_id),
     });
+  }
+
+  /** Ends the connection, because the page no longer shows the window. */
+  disconnect(): void {
+    this.#disconnect();
   }
 
   async #findReason(windowId: string): Promise<void> {

@@ -81,10 +81,10 @@ export class PluginWindows {
       const state = await window.readState();
       if (state === null || !settings || generation !== this.#song.generation) return;
       const saved = { state, version: this.#parameters.listOf(settings)?.version ?? '' };
-      window.acceptState({ ...settings, state });
-      this.#song.edit(`Store settings of ${window.name}`, (project) =>
+      const isStored = this.#song.edit(`Store settings of ${window.name}`, (project) =>
         effectId === null ? setInstrumentState(project, channelId, saved) : setEffectState(project, channelId, effectId, saved),
       );
+      if (isStored) window.acceptState({ ...settings, state });
     } catch (error) {
       this.#notices.showFailure(`The settings of ${window.name} cannot be stored`, error);
     }

@@ -55,6 +55,8 @@ export class Selection {
     return this.#itemId;
   }
   set itemId(id: string | null) {
+    // Notes are selected by their indices in the clip.
+    if (id !== this.#itemId) this.notes = new Set();
     this.#itemId = id;
     this.itemIds = new Set(id === null ? [] : [id]);
   }
@@ -86,7 +88,6 @@ export class Selection {
   selectItem(trackId: string, id: string | null): void {
     this.trackId = trackId;
     this.isMaster = false;
-    if (this.itemId !== id) this.notes = new Set();
     this.itemId = id;
     this.focus = 'tracks';
   }

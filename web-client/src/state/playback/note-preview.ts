@@ -24,7 +24,7 @@ export class NotePreview {
     if (this.#soundingKey === key) return;
     this.stop();
     this.#soundingKey = key;
-    this.#liveKeys.press(key, velocity);
+    this.#liveKeys.preview(key, velocity);
   }
 
   /** Plays a short note. */

@@ -182,7 +182,7 @@ export class NoteRecorder {
     if (!this.#preferences.recording.replaces) return [];
     if (tick >= take.replacedTo) return [[take.replacedTo, tick]];
     const loop = loopOf(project);
-    return loop
+    return loop?.active
       ? [
           [take.replacedTo, loop.endTick],
           [loop.startTick, tick],

@@ -74,6 +74,7 @@ export class Restoring {
    * undo the restoring. Returns false if there is no unsaved work.
    */
   async restore(id: string): Promise<boolean> {
+    const { generation } = this.#song;
     try {
       const copies = (await this.#leftCopies()).filter(({ project }) => project.project_id === id);
       const autosave = await this.#autosaveOf(id);
@@ -81,6 +82,8 @@ export class Restoring {
       works.sort((a, b) => a.atMs - b.atMs);
       const newest = works.at(-1);
       if (!newest) return false;
+      // The user has opened another song meanwhile.
+      if (generation !== this.#song.generation) return false;
       const isSaved = this.#song.revision !== null && this.#song.project.project_id === id;
       if (!isSaved) this.#song.open((works[0] as FoundWork).project, null, false);
       // If several windows had unsaved work, undo leads from the newest to the older ones.
@@ -88,11 +91,12 @@ export class Restoring {
       if (autosave) this.#autosaves.adopt(autosave.owner, autosave.work.project, autosave.updatedAt);
       await this.#autosaves.keepLocally();
       await this.#removeCopies(copies);
+      const restored = this.#song.generation;
       const ageText = formatAgo(newest.atMs, Date.now());
       this.#notices.show('info', `The unsaved changes to “${newest.project.name}” from ${ageText} were restored.`, [
         isSaved
-          ? { label: 'Use the saved version', action: () => void this.#useSaved(id) }
-          : { label: 'Discard the changes', action: () => void this.#discardNew() },
+          ? { label: 'Use the saved version', action: () => void this.#useSaved(id, restored) }
+          : { label: 'Discard the changes', action: () => void this.#discardNew(restored) },
       ]);
       return true;
     } catch (error) {
@@ -141,19 +145,22 @@ export class Restoring {
     for (const { windowId } of copies) await this.#copies.remove(windowId);
   }
 
-  async #useSaved(id: string): Promise<void> {
+  async #useSaved(id: string, generation: number): Promise<void> {
+    // Another song may be open now.
+    if (generation !== this.#song.generation) return;
     try {
       const { owned } = this.#autosaves;
       await this.#saving.load(id);
-      await this.#autosaves.drop(owned);
+      if (owned) await this.#autosaves.drop(owned);
     } catch (error) {
       this.#notices.showFailure('The saved version cannot be loaded', error);
     }
   }
 
-  async #discardNew(): Promise<void> {
+  async #discardNew(generation: number): Promise<void> {
+    if (generation !== this.#song.generation) return;
     const { owned } = this.#autosaves;
     this.#song.open(emptyProject(), null, true);
-    await this.#autosaves.drop(owned);
+    if (owned) await this.#autosaves.drop(owned);
   }
 }

@@ -17,6 +17,8 @@ const OFFERS_MAX = 2;
 export class SongSwitch {
   /** The open question about unsaved work, or null; `proceed` opens the other song. */
   question = $state.raw<{ proceed: () => void } | null>(null);
+  /** Id of the song that is being opened, or null. */
+  #openingId: string | null = null;
   readonly #song: Song;
   readonly #player: Player;
   readonly #saving: Saving;
@@ -55,8 +57,17 @@ export class SongSwitch {
   }
 
   /** Opens a saved song, or one that has only an autosave, with the unsaved work on it. */
-  openSong(id: string): Promise<void> {
-    return this.replace(() => (id === this.#song.project.project_id ? this.#reopen(id) : this.#open(id)));
+  async openSong(id: string): Promise<void> {
+    // The second click of a double click would discard the work that the first one restores.
+    if (this.#openingId === id) return;
+    await this.replace(async () => {
+      this.#openingId = id;
+      try {
+        await (id === this.#song.project.project_id ? this.#reopen(id) : this.#open(id));
+      } finally {
+        if (this.#openingId === id) this.#openingId = null;
+      }
+    });
   }
 
   /**
@@ -97,7 +108,7 @@ export class SongSwitch {
   async #reopen(id: string): Promise<void> {
     const { owned } = this.#autosaves;
     await this.#saving.load(id);
-    await this.#autosaves.drop(owned);
+    if (owned) await this.#autosaves.drop(owned);
   }
 
   #offer({ projectId, name, atMs }: LeftSong): void {
