@@ -28,6 +28,7 @@
 //! | module | content |
 //! |---|---|
 //! | `processor` | events, notes, control points and rendering of one channel |
+//! | `later_values` | past events that later events replace |
 //! | `channel`, `awe32` | state of the channel: controllers, RPNs and NRPNs |
 //! | `note_start`, `voice`, `voice_pool` | starts, states and ends of voices |
 //! | `modulators`, `voice_params` | generators and modulators of a voice in the engine's units |
@@ -53,6 +54,7 @@ mod filter_bank;
 mod gain_ramps;
 mod generator_values;
 mod interpolation;
+mod later_values;
 mod lfo;
 mod modulators;
 mod note_start;
@@ -69,4 +71,5 @@ mod voice_pool;
 pub use bank_select::{DRUM_BANK, selected_bank};
 pub(crate) use config::SynthConfig;
 pub use config::SynthError;
+pub(crate) use later_values::LaterValues;
 pub(crate) use processor::SynthProcessor;

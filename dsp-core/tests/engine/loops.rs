@@ -196,6 +196,77 @@ fn a_note_that_is_held_at_the_start_starts_there_again() {
     assert_eq!(mixer.active_voice_count(), 1, "the voices of earlier passes have ended");
 }
 
+/// Returns the third pass of a loop over two held notes that starts at frame 24,000, after `past`.
+fn third_pass(past: &[TrackEvent]) -> Vec<f32> {
+    let mut events = past.to_vec();
+    events.extend([60, 67].map(|key| TrackEvent { frame: 28_000, event: Event::NoteOff { key } }));
+    events.push(control(32_000, 66, 0));
+    let mut mixer = Mixer::new(&with_notes(events), &[Some(small_bank())]).unwrap();
+    mixer.set_loop(Some(region(24_000, 36_000)));
+    mixer.seek(24_000);
+    mixer.play();
+    let lag = mixer.latency_frames();
+    play(&mut mixer, lag + 36_000, 256, |_| {}).split_off(lag + 24_000)
+}
+
+fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
+    TrackEvent { frame, event: Event::Controller { controller, value } }
+}
+
+#[test]
+fn many_controllers_before_the_start_do_not_change_the_sound_of_the_loop() {
+    let event = |frame, event| TrackEvent { frame, event };
+    let needed = [
+        // The reset ends the vibrato of the modulation wheel.
+        control(9_000, 121, 0),
+        event(9_100, Event::Program { program: 5 }),
+        event(9_200, Event::NoteOn { key: 60, velocity: 100 }),
+        // The sostenuto pedal holds only the first note.
+        control(9_300, 66, 127),
+        event(9_400, Event::Program { program: 0 }),
+        event(9_500, Event::NoteOn { key: 67, velocity: 100 }),
+        // A bend range of 12 semitones and 2 cents, and a fine tuning.
+        control(9_600, 101, 0),
+        control(9_600, 100, 0),
+        control(9_600, 6, 12),
+        control(9_601, 96, 0),
+        control(9_602, 96, 0),
+        control(9_700, 100, 1),
+        control(9_700, 6, 70),
+        control(9_700, 38, 20),
+        control(20_000, 7, 90),
+        control(20_000, 10, 50),
+        control(20_000, 11, 100),
+        event(20_000, Event::PitchBend { value: 2_000 }),
+        event(20_000, Event::ChannelPressure { value: 80 }),
+    ];
+    let mut few = needed.to_vec();
+    few.extend([
+        control(8_000, 1, 127),
+        control(20_000, 64, 0),
+        event(20_000, Event::KeyPressure { key: 60, value: 33 }),
+    ]);
+    let expected = third_pass(&few);
+    assert!(peak(&expected) > 0.01);
+    for index in 0..needed.len() {
+        let mut without = few.clone();
+        without.remove(index);
+        assert!(third_pass(&without) != expected, "the loop ignores {:?}", needed[index]);
+    }
+    let mut many = few;
+    for frame in (0..19_000).step_by(10) {
+        let value = (frame / 10 * 37 % 128) as u8;
+        many.extend([7, 10, 11, 64].map(|controller| control(frame, controller, value)));
+        many.extend((frame < 8_000).then(|| control(frame, 1, value)));
+        many.extend([
+            event(frame, Event::PitchBend { value: i16::from(value) * 100 - 6_400 }),
+            event(frame, Event::ChannelPressure { value }),
+            event(frame, Event::KeyPressure { key: 60, value }),
+        ]);
+    }
+    assert!(third_pass(&many) == expected, "earlier values of the controllers change the loop");
+}
+
 #[test]
 fn the_output_frame_follows_the_jump_after_the_latency() {
     let mut mixer = Mixer::new(&session(Vec::new()), &[]).unwrap();

@@ -14,7 +14,7 @@ use crate::dsp::declicker::Declicker;
 use crate::mixer::LoopRegion;
 use crate::session::{AudioSlot, Clip};
 use carry_over::OldClips;
-use loop_start::LoopStart;
+use loop_start::{LoopRing, LoopStart};
 use ring::Ring;
 use voice::Voice;
 
@@ -152,6 +152,9 @@ impl ClipPlayer {
 
     /// Stops at a frame, and requests the audio around it.
     pub(crate) fn stop(&mut self, frame: u64) {
+        if let Some(loop_start) = &mut self.loop_start {
+            loop_start.copy_all_back(&self.rings);
+        }
         self.position_frames = frame;
         self.find_near_voices();
         let (rings, near_voices) = (&mut self.rings, &self.near_voices);
@@ -186,8 +189,8 @@ impl ClipPlayer {
         };
         self.declicker.switch();
         self.stop(start_frame);
-        if let Some(loop_start) = &self.loop_start {
-            loop_start.copy_to(&mut self.rings);
+        if let Some(loop_start) = &mut self.loop_start {
+            loop_start.give_to(&mut self.rings);
         }
     }
 
@@ -218,6 +221,9 @@ impl ClipPlayer {
 
     /// Updates the near voices for the next frames.
     fn advance(&mut self, frames: usize) {
+        if let Some(loop_start) = &mut self.loop_start {
+            loop_start.copy_back(&self.rings, frames);
+        }
         let end = self.position_frames.saturating_add(frames as u64);
         let voices_before = (self.next_voice, self.near_voices.len());
         while self.voices.get(self.next_voice).is_some_and(|voice| voice.first_frame_needing_audio() < end) {
@@ -284,7 +290,7 @@ impl ClipPlayer {
             }
         }
         if let Some(loop_start) = &mut self.loop_start {
-            loop_start.fill(&self.voices, audio_slot, source_frame, audio);
+            loop_start.fill(&self.voices, &self.rings, audio_slot, source_frame, audio);
         }
     }
 
@@ -410,7 +416,7 @@ fn voices_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> Vec<Voice> {
 pub(crate) fn rings_of(clips: &[Clip], slots: &[Option<AudioSlot>]) -> (usize, usize) {
     let ring_bytes = 2 * size_of::<f32>() * (AHEAD_FRAMES + BEHIND_FRAMES) as usize;
     // A loop has as many rings again, with the audio at its start.
-    (2 * max_simultaneous_rings(&voices_of(clips, slots)), ring_bytes + size_of::<Ring>())
+    (2 * max_simultaneous_rings(&voices_of(clips, slots)), ring_bytes + size_of::<LoopRing>())
 }
 
 /// Returns the maximum number of voices that need a ring at the same time.

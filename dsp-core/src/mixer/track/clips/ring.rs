@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Ring buffer of a clip's streamed audio around the playhead.
 pub(super) struct Ring {
@@ -61,12 +62,31 @@ impl Ring {
         self.frames() - self.ahead_frames
     }
 
-    /// Copies the contents of a ring of the same size.
-    pub(super) fn copy_from(&mut self, other: &Self) {
-        for (values, other_values) in self.values.iter_mut().zip(&other.values) {
-            values.copy_from_slice(other_values);
-        }
+    /// Returns the frames of the clip that are available.
+    pub(super) fn available(&self) -> Range<u64> {
+        self.start..self.end
+    }
+
+    /// Takes the audio of a ring of the same size. `other` keeps the numbers of its frames, and the
+    /// caller must copy the frames back with [`Self::copy_frames`].
+    pub(super) fn take_audio(&mut self, other: &mut Self) {
+        core::mem::swap(&mut self.values, &mut other.values);
         (self.start, self.end, self.oldest) = (other.start, other.end, other.oldest);
+    }
+
+    /// Copies the values of frames of the clip from a ring of the same size.
+    pub(super) fn copy_frames(&mut self, source: &Self, frames: Range<u64>) {
+        let size_frames = self.frames();
+        let mut frame = frames.start;
+        while frame < frames.end {
+            let index = frame % size_frames;
+            let chunk_frames = (frames.end - frame).min(size_frames - index);
+            let range = index as usize..(index + chunk_frames) as usize;
+            for (values, source_values) in self.values.iter_mut().zip(&source.values) {
+                values[range.clone()].copy_from_slice(&source_values[range.clone()]);
+            }
+            frame += chunk_frames;
+        }
     }
 
     /// Returns the first missing frame of the clip from `read_frame` on, where `read_frame` is the
