@@ -248,10 +248,10 @@ fn many_controllers_before_the_start_do_not_change_the_sound_of_the_loop() {
     ]);
     let expected = third_pass(&few);
     assert!(peak(&expected) > 0.01);
-    for index in 0..needed.len() {
+    for (index, removed) in needed.iter().enumerate() {
         let mut without = few.clone();
         without.remove(index);
-        assert!(third_pass(&without) != expected, "the loop ignores {:?}", needed[index]);
+        assert!(third_pass(&without) != expected, "the loop ignores {removed:?}");
     }
     let mut many = few;
     for frame in (0..19_000).step_by(10) {
