@@ -4,7 +4,7 @@ import type { SongTime } from '../src/project/audio-time';
 import { copiedClips, isClipboardContent, pasteClips, pasteTrack } from '../src/project/clipboard-content';
 import { crossfadeClips } from '../src/project/crossfade';
 import { clipsOf, copyClips, duplicateOffset, moveClips, removeClips } from '../src/project/edit-clips';
-import { findItem } from '../src/project/edit-items';
+import { findItem, resizeItem } from '../src/project/edit-items';
 import { joinMidi, splitMidi, trimMidiStart } from '../src/project/edit-midi-clips';
 import type { AudioItem, MidiItem, Project } from '../src/project/model';
 import { LANE_PX } from '../src/canvas/draw-clips';
@@ -83,6 +83,9 @@ describe('MIDI clips', () => {
     const joined = joinMidi(split.project, ids('one', split.itemId));
     expect(joined && item(joined.project, 'one').notes).toEqual([note(0), note(1800, 480), note(2400)]);
     expect(joined && item(joined.project, 'one').length_ticks).toBe(3840);
+    const shortened = resizeItem(withNotes, 'one', 1920);
+    const silent = joinMidi(shortened, ids('one', 'two'));
+    expect(silent && item(silent.project, 'one').notes.filter(({ tick }) => tick < 3840), 'notes behind the end stay silent').toEqual([note(0), note(1800, 120)]);
     expect([splitMidi(song(), 'one', 960), splitMidi(song(), 'one', 4800), splitMidi(song(), 'four', 10)]).toEqual([null, null, null]);
     expect(joinMidi(song(), ids('one', 'three')), 'clips of two tracks').toBeNull();
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { songEndTick } from '../src/project/audio-time';
-import { canHold, findItem, moveItem, resizeItem, setItemNotes } from '../src/project/edit-items';
+import { canHold, findItem, resizeItem, setItemNotes } from '../src/project/edit-items';
 import { parseSignature, setTempoAt, duplicateTrack, moveTrack } from '../src/project/edit-tracks';
 import { projectForEngine, AUDITION_TRACK_ID } from '../src/project/engine-project';
 import { setInstrument } from '../src/project/instrument';
@@ -61,18 +61,6 @@ describe('items', () => {
     const notes = [{ tick: 4000, length_ticks: 100, pitch: 60, velocity: 1 }];
     expect(midiItem(setItemNotes(song(), 'one', notes), 'one').length_ticks).toBe(2 * 3840 - 960);
     expect(midiItem(setItemNotes(song(), 'one', []), 'one').length_ticks).toBe(3840);
-  });
-
-  it('move within and between tracks', () => {
-    const moved = moveItem(song(), 'one', 1920, 'b');
-    expect(moved.tracks.map((track) => track.items.length)).toEqual([0, 1]);
-    expect(midiItem(moved, 'one').start_tick).toBe(1920);
-  });
-
-  it('stay if the target is no track, or is the track and the start that they have', () => {
-    const project = song();
-    expect(moveItem(project, 'one', 0, 'nowhere')).toBe(project);
-    expect(moveItem(project, 'one', 960, 'a')).toBe(project);
   });
 
   it('have at least one tick', () => {

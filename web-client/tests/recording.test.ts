@@ -120,6 +120,23 @@ describe('the recorder', () => {
     ]);
   });
 
+  it('moves an early first beat to the start of the loop, and keeps the notes that a seek skips', () => {
+    const old = [note(1920, 40), note(2880, 40)];
+    const project = songWith([{ type: 'midi', id: 'a', start_tick: 0, length_ticks: 3840, notes: old, controls: [] }]);
+    const looped = recording(setLoop(project, { startTick: 0, endTick: 3840, active: true }), { quantizes: true });
+    looped.recorder.toggle();
+    looped.send({ kind: 'press', atMs: 3800 });
+    looped.send({ kind: 'release', atMs: 200 });
+    expect(ticksOf(looped.song.project)).toEqual([1920, 2880, 0]);
+    const { song, recorder, state, send } = recording(project, { replaces: true });
+    recorder.toggle();
+    send({ kind: 'press', atMs: 100 });
+    recorder.moveTo(2400);
+    state.tick = 3000;
+    recorder.finish();
+    expect(ticksOf(song.project)).toEqual([1920, 100]);
+  });
+
   it('replaces the notes that it passes, also across the jump of a loop', () => {
     const old = [0, 960, 1920, 2880].map((tick) => note(tick, 40));
     const project = songWith([{ type: 'midi', id: 'a', start_tick: 0, length_ticks: 3840, notes: old, controls: [] }]);

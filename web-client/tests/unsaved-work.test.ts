@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { Song } from '../src/state/editing/song.svelte';
 import { emptyProject } from '../src/project/normalize';
 import { autosaveDocument, readAutosaveDocument } from '../src/state/songs/autosave-document';
 import { copiesNotIn } from '../src/state/songs/restoring';
@@ -15,6 +16,25 @@ describe('the document of an autosave', () => {
     expect(client).toBeDefined();
     const never = { project: withoutClient, baseRevision: null, editNumber: 1 };
     expect(readAutosaveDocument(autosaveDocument(never))).toEqual(never);
+  });
+});
+
+describe('restored work', () => {
+  it('has its own base revision, also after undo and redo', () => {
+    const song = new Song();
+    song.open(emptyProject(), 7, true);
+    song.edit('Rename', (current) => ({ ...current, name: 'edited' }));
+    song.restore('Restore unsaved work', project, 5);
+    song.edit('Rename', (current) => ({ ...current, name: 'edited again' }));
+    const revisions = [song.revision];
+    for (const step of [3, 1, 0, 2, 3]) {
+      song.goToEdit(step);
+      revisions.push(song.revision);
+    }
+    expect(revisions).toEqual([5, 5, 7, 7, 5, 5]);
+    song.markSaved(song.project, 8);
+    song.goToEdit(0);
+    expect(song.revision, 'a save is the base of all versions').toBe(8);
   });
 });
 

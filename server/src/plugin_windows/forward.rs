@@ -61,8 +61,10 @@ pub(super) enum WindowInputEvent {
         /// Vertical position of the pointer, 0 to `height`.
         y: f64,
         /// Steps to the right.
+        #[schema(minimum = -128, maximum = 127)]
         steps_x: i8,
         /// Steps downwards.
+        #[schema(minimum = -128, maximum = 127)]
         steps_y: i8,
     },
     /// A key is pressed or released.

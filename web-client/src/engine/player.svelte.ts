@@ -94,6 +94,8 @@ export class Player {
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
   readonly gainReductions = new GainReductions();
+  /** Called before playback that runs is moved to a tick. */
+  onMove: ((tick: number) => void) | null = null;
   /** Whether playback goes on after the end of the song, as during a recording. */
   playsPastEnd = false;
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
@@ -228,7 +230,9 @@ export class Player {
   }
 
   seekTick(tick: number): void {
-    this.#startTick = Math.max(0, Math.round(tick));
+    const startTick = Math.max(0, Math.round(tick));
+    if (this.transport === 'playing') this.onMove?.(startTick);
+    this.#startTick = startTick;
     wakeFrames();
     const { engine } = this;
     if (engine && this.#appliedTarget) this.#seekEngine(engine);

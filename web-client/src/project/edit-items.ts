@@ -80,27 +80,6 @@ export function canHold(kind: TrackKind, item: Item): boolean {
   return item.type === 'section' || kind === 'instrument';
 }
 
-export function removeItem(project: Project, id: string): Project {
-  const itemInTrack = findItem(project, id);
-  if (!itemInTrack) return project;
-  return updateTrack(project, itemInTrack.track.id, (track) => ({
-    ...track,
-    items: track.items.filter((item) => itemId(item) !== id),
-  }));
-}
-
-/** Moves an item to the track `trackId` and to `startTick`, rounded to a tick of the song. */
-export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
-  const itemInTrack = findItem(project, id);
-  if (!itemInTrack) return project;
-  const newStartTick = Math.max(0, Math.round(startTick));
-  if (itemInTrack.item.start_tick === newStartTick && itemInTrack.track.id === trackId) return project;
-  if (!project.tracks.some((track) => track.id === trackId)) return project;
-  const movedItem: Item = { ...itemInTrack.item, start_tick: newStartTick };
-  if (itemInTrack.track.id === trackId) return updateItem(project, id, () => movedItem);
-  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, movedItem] }));
-}
-
 /** Sets the length of an item to at least one tick. Audio items stay as they are. */
 export function resizeItem(project: Project, id: string, lengthTicks: number): Project {
   return updateItem(project, id, (item) =>

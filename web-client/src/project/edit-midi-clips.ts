@@ -89,11 +89,15 @@ export function joinMidi(project: Project, ids: ClipIds): { project: Project; id
   return joinedIds.size === 0 ? null : { project: joinedProject, ids: joinedIds };
 }
 
+/** Returns the notes of a clip before its end. A clip that was shortened keeps the later ones. */
+const audibleNotes = (item: MidiItem): Note[] => notesAround(item.notes, item.length_ticks).before;
+const audibleControls = (item: MidiItem): Control[] => item.controls.filter(({ tick }) => tick < item.length_ticks);
+
 /** Adds a later clip to a clip. Notes that a split has cut become one note again. */
 function joinTwo(first: MidiItem, second: MidiItem): MidiItem {
   const offsetTicks = second.start_tick - first.start_tick;
-  const notes = [...first.notes];
-  for (const note of second.notes) {
+  const notes = audibleNotes(first);
+  for (const note of audibleNotes(second)) {
     const isContinuation = (candidate: Note): boolean =>
       candidate.pitch === note.pitch && candidate.velocity === note.velocity && candidate.tick + candidate.length_ticks === offsetTicks;
     const index = note.tick === 0 && offsetTicks === first.length_ticks ? notes.findIndex(isContinuation) : -1;
@@ -105,7 +109,7 @@ function joinTwo(first: MidiItem, second: MidiItem): MidiItem {
     ...first,
     length_ticks: Math.max(first.length_ticks, offsetTicks + second.length_ticks),
     notes,
-    controls: [...first.controls, ...second.controls.map((control) => ({ ...control, tick: control.tick + offsetTicks }))],
+    controls: [...audibleControls(first), ...audibleControls(second).map((control) => ({ ...control, tick: control.tick + offsetTicks }))],
   };
 }
 

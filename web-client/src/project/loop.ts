@@ -18,6 +18,12 @@ export function loopOf(project: Project): Loop | null {
   return { startTick, endTick, active: active === true };
 }
 
+/** Returns the loop of a song if it is switched on. */
+export function activeLoopOf(project: Project): Loop | null {
+  const loop = loopOf(project);
+  return loop?.active ? loop : null;
+}
+
 /** Sets the loop of a song. Swaps its ends if they are reversed, and lengthens a loop that is too short. */
 export function setLoop(project: Project, { startTick, endTick, active }: Loop): Project {
   const start = Math.max(0, Math.round(Math.min(startTick, endTick)));

@@ -95,6 +95,7 @@ export function createWorkspace(): Workspace {
   const recorder = new NoteRecorder(song, player, preferences, notices);
   const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
   liveKeys.onEvent = (event) => recorder.receive(event);
+  player.onMove = (tick) => recorder.moveTo(tick);
   const notePreview = new NotePreview(liveKeys);
 
   const freezing = new Freezing(api, song, audioFiles, notices);

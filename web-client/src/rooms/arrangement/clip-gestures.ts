@@ -54,6 +54,8 @@ export class ClipGestures {
   #drag: Drag | null = null;
   /** The project when the drag started; null without a drag. */
   #base: Project | null = null;
+  /** The song after the last step of the drag. */
+  #last: Project | null = null;
   #marquee: Marquee | null = null;
   #gestureCount = 0;
 
@@ -116,6 +118,7 @@ export class ClipGestures {
     if (!isAdditive && !selection.itemIds.has(id)) selection.selectItem(hit.track.id, id);
     selection.focus = 'tracks';
     this.#base = song.project;
+    this.#last = song.project;
     this.#gestureCount += 1;
     this.#drag = {
       kind: hit.zone !== 'body' ? hit.zone : 'move',
@@ -146,6 +149,17 @@ export class ClipGestures {
     const drag = this.#drag;
     const base = this.#base;
     if (!drag || !base) return;
+    // Other edits, such as recorded notes, would be lost with the next step of the drag.
+    if (this.#song.project !== this.#last) {
+      this.#drag = null;
+      this.#song.endGesture();
+      return;
+    }
+    this.#moveClips(drag, base, point);
+    this.#last = this.#song.project;
+  }
+
+  #moveClips(drag: Drag, base: Project, point: LanePoint): void {
     if (!drag.hasMoved && Math.hypot(point.x - drag.x, point.y - drag.y) < DRAG_START_PX) return;
     if (!drag.hasMoved) this.#startDrag(drag);
     const byTicks = (point.x - drag.x) * this.#view.ticksPerPx;

@@ -11,6 +11,8 @@ export class TrackDrag {
   static #count = 0;
   readonly #song: Song;
   readonly #base: Project;
+  /** The song after the last step of the drag. */
+  #last: Project;
   readonly #id: string;
   readonly #startY: number;
   readonly #gesture = `track ${(TrackDrag.#count += 1)}`;
@@ -19,6 +21,7 @@ export class TrackDrag {
   constructor(song: Song, id: string, startY: number) {
     this.#song = song;
     this.#base = song.project;
+    this.#last = song.project;
     this.#id = id;
     this.#startY = startY;
   }
@@ -26,10 +29,12 @@ export class TrackDrag {
   /** Moves the track to the lane at `y`, which counts like the `startY` of the press. */
   move(y: number): void {
     this.hasMoved ||= Math.abs(y - this.#startY) >= DRAG_START_PX;
-    if (!this.hasMoved) return;
+    // Other edits, such as recorded notes, would be lost with the next step of the drag.
+    if (!this.hasMoved || this.#song.project !== this.#last) return;
     const name = this.#base.tracks.find((track) => track.id === this.#id)?.name ?? 'track';
     const lanes = Math.round((y - this.#startY) / LANE_PX);
     this.#song.edit(`Move ${name}`, () => moveTrack(this.#base, this.#id, lanes), this.#gesture);
+    this.#last = this.#song.project;
   }
 
   end(): void {

@@ -157,6 +157,8 @@ export class RollGestures {
     this.marquee = null;
     this.#sound.stop();
     if (!drag || drag.kind === 'marquee') return;
+    // Notes that were recorded during the drag would be lost.
+    if (drag.kind !== 'draw' && drag.base.notes !== item.notes) return;
     if (drag.hasMoved && preview) {
       const label = drag.kind === 'resize' ? 'Resize notes' : drag.kind === 'draw' ? 'Draw note' : 'Move notes';
       if (!this.#commit(item, label, preview, drag.gesture)) return;

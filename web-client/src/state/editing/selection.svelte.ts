@@ -1,6 +1,6 @@
 /** The selected track, clip, notes and effect of the open song. */
 import { palette } from '../../canvas/palette';
-import { findItem } from '../../project/edit-items';
+import { findItem, itemId } from '../../project/edit-items';
 import { MASTER_ID, type AudioItem, type Item, type MidiItem, type Project, type Track } from '../../project/model';
 
 /** The part of the page whose selection the Delete, arrow and Duplicate keys edit. */
@@ -28,10 +28,14 @@ export class Selection {
   readonly channel: { name: string; color: string } | null = $derived(
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
-  /** The clip that the editor shows: the selected one, or else the main clip of the track. */
+  /** Id of the clip that the editor showed last, and shows while a track is selected that has it. */
+  #shownId = $state.raw<string | null>(null);
+  /** The clip that the editor shows: the selected one, or else one of the track. */
   readonly #shownClip: { track: Track; item: Item } | null = $derived.by(() => {
     const selected = findItem(this.#project(), this.#itemId);
     if (selected || !this.track) return selected;
+    const shown = findItem(this.#project(), this.#shownId);
+    if (shown?.track === this.track) return shown;
     const item = mainItemOf(this.track);
     return item && { track: this.track, item };
   });
@@ -58,6 +62,7 @@ export class Selection {
     // Notes are selected by their indices in the clip.
     if (id !== this.#itemId) this.notes = new Set();
     this.#itemId = id;
+    if (id !== null) this.#shownId = id;
     this.itemIds = new Set(id === null ? [] : [id]);
   }
 
@@ -67,11 +72,12 @@ export class Selection {
     const item = findItem(this.#project(), this.#itemId);
     if (item?.track.id !== id) {
       this.itemId = null;
-      this.notes = new Set();
     }
     this.trackId = id;
     this.isMaster = false;
     this.focus = 'tracks';
+    // The main clip may become another one by the next edit.
+    this.#shownId = this.#shownClip ? itemId(this.#shownClip.item) : null;
   }
 
   selectMaster(): void {

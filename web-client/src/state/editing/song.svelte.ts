@@ -27,6 +27,8 @@ export class Song {
   readonly editCount: number = $derived(this.#history.past.length);
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
+  /** The revisions on which versions of this song are based, where an edit has changed them. */
+  #baseRevisions = new WeakMap<Project, number | null>();
   readonly #onRefused: (change: FrozenPartsChange) => void;
 
   /** `onRefused` is called when an edit is refused because it changes parts of a frozen track. */
@@ -39,6 +41,7 @@ export class Song {
     this.#history = startHistory(project);
     this.#saved = isSaved ? project : null;
     this.revision = revision;
+    this.#baseRevisions = new WeakMap();
     this.generation += 1;
     this.framing += 1;
     this.selection.startWith(project);
@@ -49,6 +52,8 @@ export class Song {
    * on which that version is based.
    */
   restore(label: string, project: Project, baseRevision: number | null): void {
+    this.#baseRevisions.set(this.project, this.revision);
+    this.#baseRevisions.set(project, baseRevision);
     this.#push(label, project, null);
     this.revision = baseRevision;
   }
@@ -75,30 +80,38 @@ export class Song {
   }
 
   undo(): void {
-    this.#history = undo(this.#history);
-    this.selection.notes = new Set();
+    this.#moveTo(undo(this.#history));
   }
 
   redo(): void {
-    this.#history = redo(this.#history);
-    this.selection.notes = new Set();
+    this.#moveTo(redo(this.#history));
   }
 
   /** Undoes or redoes edits until the first `editCount` edits are done. */
   goToEdit(editCount: number): void {
-    this.#history = goToStep(this.#history, editCount);
+    this.#moveTo(goToStep(this.#history, editCount));
+  }
+
+  #moveTo(history: History<Project>): void {
+    this.#history = history;
     this.selection.notes = new Set();
+    const earlier = [...history.past.map(({ value }) => value), history.present];
+    const hasBase = (project: Project): boolean => this.#baseRevisions.has(project);
+    const version = earlier.findLast(hasBase) ?? history.future.map(({ value }) => value).find(hasBase);
+    if (version) this.revision = this.#baseRevisions.get(version) ?? null;
   }
 
   /** Records that the service has saved `project` as `revision`. */
   markSaved(project: Project, revision: number): void {
     this.#saved = project;
     this.revision = revision;
+    this.#baseRevisions = new WeakMap();
   }
 
   /** Records that the song was deleted on the service, which makes it a new, unsaved song. */
   markDeleted(): void {
     this.#saved = null;
     this.revision = null;
+    this.#baseRevisions = new WeakMap();
   }
 }

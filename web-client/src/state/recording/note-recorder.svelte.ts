@@ -8,7 +8,7 @@
 import type { LiveEvent } from '../../engine/live-keys.svelte';
 import type { Player } from '../../engine/player.svelte';
 import { snapTick } from '../../project/grid';
-import { loopOf } from '../../project/loop';
+import { activeLoopOf } from '../../project/loop';
 import type { Note, Project, Track } from '../../project/model';
 import { addRecorded, eraseNotes, type RecordedControl, type RecordedNote } from '../../project/record-notes';
 import type { Song } from '../editing/song.svelte';
@@ -109,12 +109,20 @@ export class NoteRecorder {
   finish(): void {
     const take = this.#take;
     if (!take) return;
-    const nowMs = performance.now();
-    for (const key of [...take.held.keys()]) this.#release(take, key, nowMs);
+    this.#releaseAll(take);
     this.#commit(take);
     this.#take = null;
     this.#player.playsPastEnd = false;
     this.#song.endGesture();
+  }
+
+  /** Records what was played before playback is moved to a tick. Notes of held keys end. */
+  moveTo(tick: number): void {
+    const take = this.#take;
+    if (!take) return;
+    this.#releaseAll(take);
+    this.#commit(take);
+    take.replacedTo = tick;
   }
 
   /** Ends the recording after playback has stopped. */
@@ -143,15 +151,25 @@ export class NoteRecorder {
     return Math.max(0, Math.round(this.#player.tickAt(atMs)));
   }
 
+  #releaseAll(take: Take): void {
+    const nowMs = performance.now();
+    for (const key of [...take.held.keys()]) this.#release(take, key, nowMs);
+  }
+
   #release(take: Take, key: number, atMs: number): void {
     const note = take.held.get(key);
     if (!note) return;
     take.held.delete(key);
     const releaseTick = this.#tickAt(atMs);
+    const { project } = this.#song;
+    const loop = activeLoopOf(project);
     // A note that is held at the end of the loop ends there.
-    const endTick = releaseTick < note.tick ? (loopOf(this.#song.project)?.endTick ?? note.tick) : releaseTick;
+    const endTick = releaseTick < note.tick ? (loop?.endTick ?? note.tick) : releaseTick;
     const step = this.#preferences.recording.quantizes ? this.#preferences.snapTicks : 0;
-    const tick = snapTick(this.#song.project.time_signatures, note.tick, step);
+    const snappedTick = snapTick(project.time_signatures, note.tick, step);
+    // A note just before the end of the loop belongs to its start.
+    const isPastLoop = loop !== null && note.tick < loop.endTick && snappedTick >= loop.endTick;
+    const tick = isPastLoop ? snappedTick - loop.endTick + loop.startTick : snappedTick;
     const length_ticks = Math.max(MIN_NOTE_TICKS, endTick - note.tick);
     take.notes.push({ tick, length_ticks, pitch: key, velocity: note.velocity });
   }
@@ -181,8 +199,8 @@ export class NoteRecorder {
   #replacedRanges(take: Take, tick: number, project: Project): [number, number][] {
     if (!this.#preferences.recording.replaces) return [];
     if (tick >= take.replacedTo) return [[take.replacedTo, tick]];
-    const loop = loopOf(project);
-    return loop?.active
+    const loop = activeLoopOf(project);
+    return loop
       ? [
           [take.replacedTo, loop.endTick],
           [loop.startTick, tick],
@@ -191,11 +209,11 @@ export class NoteRecorder {
   }
 
   #refuse(): void {
-    this.#notices.show('info', 'No track can be recorded: select an instrument track that is not frozen, or arm one with its R button.');
+    this.#notices.show('info', 'No track can be recorded: select an instrument track that has a sound and is not frozen, or arm one with its R button.');
   }
 }
 
 /** Whether live keys can be recorded on a track. */
 export function canRecord(track: Track): boolean {
-  return track.kind === 'instrument' && !track.frozen;
+  return track.kind === 'instrument' && Boolean(track.synth_engine) && !track.frozen;
 }

@@ -124,8 +124,10 @@ export class Autosaves {
       this.#localProject = project;
       if (!this.#isOnlyHere) await this.keepLocally();
     } catch {
-      // The browser refuses storage. The service still gets the work, and `flush` warns.
+      // The browser refuses storage. The service still gets the work, and `flush` warns. An older
+      // copy must not be restored instead of newer work.
       this.#localProject = null;
+      await this.#copies.remove(this.windowId).catch(() => undefined);
     }
   }
 

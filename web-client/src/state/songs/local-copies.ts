@@ -35,16 +35,28 @@ function settled<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
+/** Waits until a transaction is stored. A browser without room refuses it only at its end. */
+function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error('the browser refused storage'));
+  });
+}
+
 /** Keeps copies in IndexedDB. Every method rejects if the browser refuses storage. */
 export class IndexedDbCopies implements CopyStore {
   #database: Promise<IDBDatabase> | null = null;
 
   async put(copy: LocalCopy): Promise<void> {
-    await settled((await this.#copies('readwrite')).put(copy));
+    const copies = await this.#copies('readwrite');
+    copies.put(copy);
+    await completed(copies.transaction);
   }
 
   async remove(windowId: string): Promise<void> {
-    await settled((await this.#copies('readwrite')).delete(windowId));
+    const copies = await this.#copies('readwrite');
+    copies.delete(windowId);
+    await completed(copies.transaction);
   }
 
   async all(): Promise<LocalCopy[]> {
