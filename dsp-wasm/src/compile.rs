@@ -30,9 +30,9 @@ pub struct CompiledSession {
 /// ids of audio files to objects. Each of these has the file's `slot`, its length in `frames` at
 /// the engine's sample rate, and the file's own sample rate as `fileRateHz`. If `audio` is
 /// undefined, the engine has no audio files. `plugin_outputs` is a list of objects that name the
-/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the instrument of the
-/// track), and the id of the audio as `audioId`. If it is undefined, plugin effects pass their
-/// input, and plugin instruments are silent.
+/// recorded outputs of plugins: `trackId` (null for the master), `effectId` (null for the
+/// instrument of the track), and the id of the audio as `audioId`. If it is undefined, plugin
+/// effects pass their input, and plugin instruments are silent.
 pub(crate) fn slot_contents(
     bank_slots: JsValue,
     default_slot: Option<u32>,

@@ -46,7 +46,9 @@ describe('recorded events', () => {
 });
 
 describe('the recorder', () => {
-  /** Makes a recorder whose player is at the tick that `at` sets; the time of an event is its tick. */
+  /**
+   * Makes a recorder whose player is at the tick that `at` sets; the time of an event is its tick.
+   */
   function recording(project: Project, choices: { replaces?: boolean; quantizes?: boolean } = {}) {
     const song = new Song();
     song.open(project, 1, true);

@@ -361,7 +361,9 @@ export class EngineClient {
     this.#send({ type: 'setLoop', region });
   }
 
-  /** Sets whether clicks accompany playback, and the level of all clicks. Exports have no clicks. */
+  /**
+   * Sets whether clicks accompany playback, and the level of all clicks. Exports have no clicks.
+   */
   setMetronome(on: boolean, gainDb: number): void {
     this.#send({ type: 'setMetronome', on, gain: gainFromDb(gainDb) });
   }

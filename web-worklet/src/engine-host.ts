@@ -86,8 +86,8 @@ export class EngineHost {
 
   /**
    * Fills `left` and `right`, which have the same length, with the next frames. Allocates only for
-   * reports and after the engine's memory has grown. `contextSecs` is the time of the first frame in
-   * the audio context.
+   * reports and after the engine's memory has grown. `contextSecs` is the time of the first frame
+   * in the audio context.
    */
   render(left: Float32Array, right: Float32Array, contextSecs = 0): void {
     if (this.#hasFailed) return;

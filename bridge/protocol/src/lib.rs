@@ -4,7 +4,8 @@
 //! a [`ScanRecord`] on each line for the command `scan`. The command `host` answers requests on a
 //! socket ([`host`], [`frame`]), and may process blocks in shared memory ([`live`]). So does the
 //! command `gui`, which also shows the plugin's window ([`window`]). The service links this crate
-//! and no other part of the helper, because plugins are never loaded into the service's own process.
+//! and no other part of the helper, because plugins are never loaded into the service's own
+//! process.
 
 pub mod frame;
 pub mod host;

@@ -26,8 +26,8 @@ struct Gesture {
 }
 
 impl Gestures {
-    /// Returns the events for new changes. Must be called again and again, because gestures also end
-    /// by time.
+    /// Returns the events for new changes. Must be called again and again, because gestures also
+    /// end by time.
     pub(super) fn events(
         &mut self,
         edits: &[ParameterEdit],

@@ -3,8 +3,8 @@
 //! The plugin draws on an X server without a screen (`display.rs`), which only this process uses.
 //! The main thread runs the plugin and its window (`editor_window.rs`) and answers the requests on
 //! the socket, as `songfoundry-bridge host` does. A second thread captures pictures (`capture.rs`),
-//! and a third one serves them and receives input on the loopback interface (`server.rs`), so that a
-//! plugin that hangs does not stop them.
+//! and a third one serves them and receives input on the loopback interface (`server.rs`), so that
+//! a plugin that hangs does not stop them.
 
 mod capture;
 mod commands;

@@ -13,13 +13,14 @@ extern "C" fn do_nothing(_: *mut c_void, _: *mut c_void) -> c_int {
     0
 }
 
-/// Sets the error handler of Xlib, whose default ends the process. Plugins of several toolkits cause
-/// errors in ordinary use. Does nothing on systems without Xlib. Must be called before a plugin is
-/// loaded.
+/// Sets the error handler of Xlib, whose default ends the process. Plugins of several toolkits
+/// cause errors in ordinary use. Does nothing on systems without Xlib. Must be called before a
+/// plugin is loaded.
 pub(super) fn ignore() {
     // SAFETY: Xlib's initializers do nothing.
     let Ok(library) = (unsafe { libloading::Library::new(XLIB) }) else { return };
-    // SAFETY: Xlib declares these functions with these types. Plugins use Xlib from several threads.
+    // SAFETY: Xlib declares these functions with these types. Plugins use Xlib from several
+    // threads.
     unsafe {
         if let Ok(init_threads) = library.get::<unsafe extern "C" fn() -> c_int>(b"XInitThreads\0") {
             init_threads();

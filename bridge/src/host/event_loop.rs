@@ -77,8 +77,8 @@ pub(super) fn wait(
     }
 }
 
-/// Waits until a block was posted, a request or one of the descriptors of `work` can be read, or the
-/// time of `work` has passed. Returns what can be read.
+/// Waits until a block was posted, a request or one of the descriptors of `work` can be read, or
+/// the time of `work` has passed. Returns what can be read.
 pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,

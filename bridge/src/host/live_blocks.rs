@@ -1,4 +1,5 @@
-//! Processes blocks in real time, in memory that the service shares ([`songfoundry_bridge_protocol::live`]).
+//! Processes blocks in real time, in memory that the service shares
+//! ([`songfoundry_bridge_protocol::live`]).
 #![expect(unsafe_code, reason = "descriptors come from the socket as numbers")]
 
 use std::fs::File;
@@ -36,8 +37,8 @@ pub(super) struct LiveBlocks {
 }
 
 impl LiveBlocks {
-    /// Receives the memory and the sockets from the service, and raises the priority of this thread.
-    /// Returns the reason if no plugin is open.
+    /// Receives the memory and the sockets from the service, and raises the priority of this
+    /// thread. Returns the reason if no plugin is open.
     ///
     /// # Errors
     /// The socket fails, or the descriptors are not those that the protocol states.
@@ -120,7 +121,8 @@ impl LiveBlocks {
             non_finite_samples: u32::try_from(processed.non_finite_samples).unwrap_or(u32::MAX),
         };
         self.memory.answer(number, &self.audio, answer);
-        // A full socket signals the answer, too, and one that the service has closed needs no signal.
+        // A full socket signals the answer, too, and one that the service has closed needs no
+        // signal.
         let _ = self.answered.write(&[1]);
         Ok(())
     }

@@ -98,8 +98,8 @@ impl Session {
         })
     }
 
-    /// Processes a block in real time: channels of [`Process::frames`] samples. Replaces the content
-    /// of `output`.
+    /// Processes a block in real time: channels of [`Process::frames`] samples. Replaces the
+    /// content of `output`.
     pub(super) fn process_block(
         &mut self,
         process: &Process,

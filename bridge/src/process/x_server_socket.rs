@@ -1,5 +1,5 @@
-//! The socket of the X server that a helper has started. A killed X server leaves it; the supervisor
-//! finds it by the record of the helper, and deletes it.
+//! The socket of the X server that a helper has started. A killed X server leaves it; the
+//! supervisor finds it by the record of the helper, and deletes it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -26,8 +26,8 @@ pub(crate) fn record(folder: &Path, number: u16) -> io::Result<()> {
     record_in(Path::new(SOCKETS), folder, number)
 }
 
-/// Deletes the socket of the X server that is recorded in `folder`, which has ended. Does nothing if
-/// another X server has its number now.
+/// Deletes the socket of the X server that is recorded in `folder`, which has ended. Does nothing
+/// if another X server has its number now.
 pub(super) fn delete_left_socket(folder: &Path) {
     delete_left_socket_in(Path::new(SOCKETS), folder);
 }

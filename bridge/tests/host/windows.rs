@@ -166,8 +166,9 @@ fn dragging_a_knob_changes_its_parameter() {
         // sets.
         let state = window.helper.state();
         let other = ParameterValue { id, value: if value > 0.5 { 0.1 } else { 0.9 } };
-        // The value and the requests for the state take different ways to the plugin, and the plugin
-        // may still report the last move of the drag, so the value is sent until the plugin has it.
+        // The value and the requests for the state take different ways to the plugin, and the
+        // plugin may still report the last move of the drag, so the value is sent until the plugin
+        // has it.
         let start = Instant::now();
         while window.helper.state() == state {
             assert!(start.elapsed() < TIMEOUT, "{module}: the plugin does not get the value");

@@ -35,8 +35,8 @@ impl ClickSounds {
         Self { first_beat: click(FIRST_BEAT_HZ), beat: click(BEAT_HZ), current: None, next: None }
     }
 
-    /// Starts a click `offset_frames` after the start of the next block. It ends the previous click.
-    /// Of several clicks in a block, only the last is audible.
+    /// Starts a click `offset_frames` after the start of the next block. It ends the previous
+    /// click. Of several clicks in a block, only the last is audible.
     pub(super) fn start(&mut self, offset_frames: usize, is_first_of_bar: bool) {
         self.next = Some((is_first_of_bar, offset_frames));
     }
@@ -60,8 +60,8 @@ impl ClickSounds {
         }
     }
 
-    /// Writes a click from its frame `frame` on. Returns its state after the block; `None` if it has
-    /// ended.
+    /// Writes a click from its frame `frame` on. Returns its state after the block; `None` if it
+    /// has ended.
     fn write(&self, is_first_of_bar: bool, frame: usize, block: &mut [f32]) -> Option<(bool, usize)> {
         let click = if is_first_of_bar { &self.first_beat } else { &self.beat };
         let remaining = &click[click.len().min(frame)..];

@@ -88,8 +88,8 @@ impl Metronome {
     }
 
     /// Begins a count-in of `bars` bars, which leads to the frame `start_frame` of the session in
-    /// the tempo and time signature there. Its clicks sound even if the metronome is off. A count-in
-    /// has at most 4 bars.
+    /// the tempo and time signature there. Its clicks sound even if the metronome is off. A
+    /// count-in has at most 4 bars.
     pub fn begin_count_in(&mut self, start_frame: u64, bars: u32) {
         self.stop();
         let (beats, length_frames) = self.grid.count_in(start_frame, bars.min(4), self.sample_rate_hz);
@@ -102,8 +102,8 @@ impl Metronome {
     }
 
     /// Adds the next frames, at most a block, to `sides`. `position_frames` is the frame of the
-    /// session at which the block starts, or `None` while the session is stopped. During a count-in,
-    /// a block has at most [`Self::count_in_frames`] frames.
+    /// session at which the block starts, or `None` while the session is stopped. During a
+    /// count-in, a block has at most [`Self::count_in_frames`] frames.
     pub fn add(&mut self, position_frames: Option<u64>, sides: [&mut [f32]; 2]) {
         let frames = sides[0].len().min(BLOCK_FRAMES);
         if self.count_in_frames() > 0 {
@@ -164,7 +164,8 @@ mod tests {
         BeatGrid::new(TempoMap::from_bpm(tempo).unwrap(), signatures.collect()).unwrap()
     }
 
-    /// Returns the frames at which clicks begin: a click's second sample is its first that is not 0.
+    /// Returns the frames at which clicks begin: a click's second sample is its first that is not
+    /// 0.
     fn clicks(
         metronome: &mut Metronome,
         start_frame: u64,

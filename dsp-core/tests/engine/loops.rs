@@ -45,7 +45,8 @@ fn play(
     left
 }
 
-/// Length of the declicked start of an iteration in frames. After it, the step has decayed by 120 dB.
+/// Length of the declicked start of an iteration in frames. After it, the step has decayed by 120
+/// dB.
 const DECLICKED_FRAMES: usize = 1_000;
 
 /// Checks that playback from frame 0 plays the values of a clip at frame 0, and repeats `region`.

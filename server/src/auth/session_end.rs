@@ -72,9 +72,9 @@ pub(crate) async fn end_when_access_ends(
     }
 }
 
-/// Returns once the caller of a stream has lost access, also because the token has expired: a stream
-/// has no end of its own. Never returns for a caller without
-/// credentials, whose access has no end.
+/// Returns once the caller of a stream has lost access, also because the token has expired: a
+/// stream has no end of its own. Never returns for a caller without credentials, whose access has
+/// no end.
 pub(crate) fn access_ended(headers: &HeaderMap, state: &AppState) -> impl Future<Output = ()> + Send + use<> {
     let credentials = Credentials::from_headers(headers, state);
     let state = state.clone();

@@ -26,7 +26,8 @@ use crate::clock;
 pub struct Helper {
     /// Id of the helper within this process. It is never reused.
     pub id: u64,
-    /// Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin`, `plugin window` or `folder dialog`.
+    /// Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin`, `plugin window` or `folder
+    /// dialog`.
     pub kind: &'static str,
     /// Process id.
     pub pid: u32,

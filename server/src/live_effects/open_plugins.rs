@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::PluginsConfig;
 
-/// Maximum number of processes for each plugin of the limits: that of a plugin, that of one which it
-/// replaces and which still fades out, and one that is ending.
+/// Maximum number of processes for each plugin of the limits: that of a plugin, that of one which
+/// it replaces and which still fades out, and one that is ending.
 const PROCESSES_PER_PLUGIN: usize = 3;
 
 /// The numbers of plugins and processes by account.

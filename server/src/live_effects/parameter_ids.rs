@@ -1,4 +1,5 @@
-//! The ids of a plugin's parameters, which are found without reading all of up to 10,000 parameters.
+//! The ids of a plugin's parameters, which are found without reading all of up to 10,000
+//! parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,8 +23,8 @@ impl ParameterIds {
         Self { ids, by_name }
     }
 
-    /// Returns the id of a parameter, by its id in decimal digits, or by its name. Returns `None` if
-    /// there is no such parameter, or if several have the name.
+    /// Returns the id of a parameter, by its id in decimal digits, or by its name. Returns `None`
+    /// if there is no such parameter, or if several have the name.
     pub(super) fn find(&self, key: &str) -> Option<u32> {
         let by_id = key.parse().ok().filter(|id| self.ids.contains(id));
         by_id.or_else(|| self.by_name.get(key).copied().flatten())

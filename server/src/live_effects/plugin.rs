@@ -150,8 +150,8 @@ impl LivePlugin {
         self.thread.is_some()
     }
 
-    /// Sets the values and the bypass of a chain that requests this plugin. Returns the answer if the
-    /// plugin does not have all of the parameters.
+    /// Sets the values and the bypass of a chain that requests this plugin. Returns the answer if
+    /// the plugin does not have all of the parameters.
     pub(super) fn request(&mut self, requested: &RequestedPlugin) -> Option<Answer> {
         self.requested.is_bypassed = requested.is_bypassed;
         let is_refused =

@@ -29,8 +29,8 @@ pub(super) struct HostHelper<'a> {
 }
 
 impl<'a> HostHelper<'a> {
-    /// Starts a helper, which can show the plugin's own window if `can_show_window` is true. Requests
-    /// end early when `is_cancelled` returns true.
+    /// Starts a helper, which can show the plugin's own window if `can_show_window` is true.
+    /// Requests end early when `is_cancelled` returns true.
     pub(super) fn start(
         hosts: &'a PluginHosts,
         is_cancelled: &'a dyn Fn() -> bool,
@@ -60,8 +60,9 @@ impl<'a> HostHelper<'a> {
         self.process.has_ended().then(|| HostError::of_exit(self.process.end_after_output()))
     }
 
-    /// Asks the helper to end itself, and waits for its end. A killed helper cannot delete the files of
-    /// its X server. Does not wait longer than [`CLOSE_MAX`], also if the work is cancelled.
+    /// Asks the helper to end itself, and waits for its end. A killed helper cannot delete the
+    /// files of its X server. Does not wait longer than [`CLOSE_MAX`], also if the work is
+    /// cancelled.
     pub(super) fn close(&mut self) {
         let deadline = Instant::now() + CLOSE_MAX;
         let mut connection = Connection::until(deadline, &mut self.socket, &|| None);

@@ -1,5 +1,6 @@
 //! Hosts plugins: each in a separate process (`songfoundry-bridge host`), which is started for one
-//! piece of work, or for an effect of a real-time chain, and ended with it. The slice `plugins` finds plugins; this one runs them.
+//! piece of work, or for an effect of a real-time chain, and ended with it. The slice `plugins`
+//! finds plugins; this one runs them.
 //!
 //! A plugin may crash, hang or send anything. Each is an ordinary [`HostError`]. All processes of
 //! the plugin, its socket and its folder are gone when the [`PluginHost`] is dropped.

@@ -18,7 +18,8 @@ pub(super) struct CloseWindowRequest {
     window_id: String,
 }
 
-/// Closes the window of a plugin, and ends its process. Settings that were not read before are lost.
+/// Closes the window of a plugin, and ends its process. Settings that were not read before are
+/// lost.
 #[utoipa::path(post, path = "/plugins/fx-gui/close", tag = "plugins", request_body = CloseWindowRequest,
     responses((status = 204, description = "The window is closed"),
         (status = 404, description = "`no_such_window`", body = Problem, content_type = "application/problem+json")))]

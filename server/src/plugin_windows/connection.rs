@@ -23,8 +23,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Sends a request. `path` starts with a slash.
 ///
 /// # Errors
-/// 502 `window_ended` if the server cannot be reached or does not answer in time, and the errors that the
-/// server answers.
+/// 502 `window_ended` if the server cannot be reached or does not answer in time, and the errors
+/// that the server answers.
 pub(super) async fn send(
     window: &Window,
     method: Method,
@@ -70,8 +70,8 @@ async fn exchange(
     }
 }
 
-/// Returns an answer of the server as one of the API. Browsers must not take the answer of a plugin for
-/// a page of the service, so only pictures are passed on.
+/// Returns an answer of the server as one of the API. Browsers must not take the answer of a plugin
+/// for a page of the service, so only pictures are passed on.
 ///
 /// # Errors
 /// 502 `window_ended` if the content is no picture.

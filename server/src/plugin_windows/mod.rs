@@ -1,9 +1,9 @@
 //! Shows the own windows of plugins in the page.
 //!
-//! A window is a process of the plugin helper (`songfoundry-bridge gui`), which draws on an X server
-//! of its own. `process.rs` opens and ends it on a thread, and `open_windows.rs` limits and finds
-//! windows. The helper serves the picture on the loopback interface; `connection.rs` sends requests
-//! to it, `forward.rs` and `live.rs` pass on those of the owner.
+//! A window is a process of the plugin helper (`songfoundry-bridge gui`), which draws on an X
+//! server of its own. `process.rs` opens and ends it on a thread, and `open_windows.rs` limits and
+//! finds windows. The helper serves the picture on the loopback interface; `connection.rs` sends
+//! requests to it, `forward.rs` and `live.rs` pass on those of the owner.
 //!
 //! The process of the service that opened a window shows it. Other processes answer 404.
 

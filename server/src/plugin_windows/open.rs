@@ -61,8 +61,8 @@ pub(super) struct OpenedWindow {
     height: u16,
 }
 
-/// Opens the own window of a plugin, with the settings of the request. The plugin runs in a separate
-/// process, whose sound nobody hears, until the window is closed or has had no client for
+/// Opens the own window of a plugin, with the settings of the request. The plugin runs in a
+/// separate process, whose sound nobody hears, until the window is closed or has had no client for
 /// `SF_PLUGIN_WINDOW_IDLE_SECS`. Only the caller can see and use the window.
 #[utoipa::path(post, path = "/plugins/open-fx-gui", tag = "plugins", request_body = OpenWindowRequest,
     responses((status = 200, body = OpenedWindow),

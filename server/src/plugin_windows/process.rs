@@ -41,26 +41,24 @@ pub(super) async fn start(
     let idle_state = state.clone();
     let idle_window = Arc::clone(&window);
     let thread = std::thread::Builder::new().name("plugin-window".to_owned());
-    let place = Place { state, window, reason: "its thread could not be started".to_owned() };
+    let mut entry = Entry { state, window, reason: "its thread could not be started".to_owned() };
     thread.spawn(move || {
-        let mut place = place;
-        place.reason = "its thread failed".to_owned();
-        let reason = run(&place.state, &place.window, &plugin, &setup, &commands, sender);
-        place.reason = reason;
+        entry.reason = "its thread failed".to_owned();
+        entry.reason = run(&entry.state, &entry.window, &plugin, &setup, &commands, sender);
     })?;
     tokio::spawn(close_when_unused(idle_state, idle_window));
     opened.await.map_err(ApiError::internal)?
 }
 
-/// The place of a window among those that are open. Dropping it removes the window.
-struct Place {
+/// The entry of a window among those that are open. Dropping it removes the window.
+struct Entry {
     state: AppState,
     window: Arc<Window>,
     /// Why the window has ended, as a sentence without a capital and a full stop.
     reason: String,
 }
 
-impl Drop for Place {
+impl Drop for Entry {
     fn drop(&mut self) {
         self.state.plugin_windows.remove(&self.window, std::mem::take(&mut self.reason));
     }
@@ -176,10 +174,10 @@ mod tests {
         let subject = Subject { plugin_id: "p".to_owned(), track_id: None, effect_id: None };
         let reserved = app.state.plugin_windows.reserve("ada", subject, std::sync::mpsc::sync_channel(1).0);
         let Ok(Reserved::New(window)) = reserved else { panic!("not new") };
-        let place =
-            Place { state: app.state.clone(), window: window.clone(), reason: "it failed".to_owned() };
+        let entry =
+            Entry { state: app.state.clone(), window: window.clone(), reason: "it failed".to_owned() };
         let thread = std::thread::spawn(move || {
-            let _place = place;
+            let _entry = entry;
             std::panic::resume_unwind(Box::new("a failure"));
         });
         assert!(thread.join().is_err() && window.ended.is_cancelled());

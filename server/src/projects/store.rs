@@ -295,7 +295,8 @@ pub(super) async fn read_revisions(
         .collect()
 }
 
-/// Deletes a project with its revisions and its autosave, and returns its name. Returns `None` if it does not exist.
+/// Deletes a project with its revisions and its autosave, and returns its name. Returns `None` if
+/// it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let deleted_row: Option<(String, i64)> = sqlx::query_as(

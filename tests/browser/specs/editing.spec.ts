@@ -1,4 +1,7 @@
-/** Editing in the arrangement: the clipboard, copies, splits, menus, the order of tracks and the history. */
+/**
+ * Editing in the arrangement: the clipboard, copies, splits, menus, the order of tracks and the
+ * history.
+ */
 import type { Page } from '@playwright/test';
 import { newSong, openDemo } from '../support/demo';
 import { expect, test } from '../support/service';

@@ -22,7 +22,9 @@ for (const size of [
   });
 }
 
-/** Checks that the page does not scroll, and that the header shows its buttons from Undo to Export. */
+/**
+ * Checks that the page does not scroll, and that the header shows its buttons from Undo to Export.
+ */
 async function expectToFit(page: Page): Promise<void> {
   const overflow = await page.evaluate(() => ({
     right: document.documentElement.scrollWidth - window.innerWidth,

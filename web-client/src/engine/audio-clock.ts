@@ -5,13 +5,16 @@ export type ClockSource = Pick<AudioContext, 'currentTime' | 'outputLatency' | '
   getOutputTimestamp?: () => AudioTimestamp;
 };
 
-/** Largest difference, in seconds, between the browser's time stamp and its latency that is believed. */
+/**
+ * Largest difference, in seconds, between the browser's time stamp and its latency that is
+ * believed.
+ */
 const MAX_DIFFERENCE_SECS = 1;
 
 /**
  * Returns the time in the audio context of the audio that the user hears at `atMs`, a time of
- * `performance.now()` or of an event. It takes the latency of the output into account. `nowMs` is the
- * current time.
+ * `performance.now()` or of an event. It takes the latency of the output into account. `nowMs` is
+ * the current time.
  */
 export function audibleSecs(context: ClockSource, atMs: number, nowMs: number): number {
   const latencySecs = context.outputLatency || context.baseLatency || 0;

@@ -15,8 +15,8 @@ const MAX_OCTAVE = 8;
 export type LiveTarget = { trackId: string; isPlugin: boolean } | { sound: SoundFontEngine };
 
 /**
- * What the user plays live on a track, with the time of the key or MIDI event, as `performance.now()`
- * counts it. `velocity` is 0 to 1, and a bend is -8192 to 8191.
+ * What the user plays live on a track, with the time of the key or MIDI event, as
+ * `performance.now()` counts it. `velocity` is 0 to 1, and a bend is -8192 to 8191.
  */
 export type LiveEvent = { trackId: string; atMs: number } & (
   | { kind: 'press'; key: number; velocity: number }

@@ -254,7 +254,9 @@ export class Player {
     return this.tickAt(performance.now());
   }
 
-  /** Returns the tick, not rounded, that was audible at `atMs`, a time of an event shortly before. */
+  /**
+   * Returns the tick, not rounded, that was audible at `atMs`, a time of an event shortly before.
+   */
   tickAt(atMs: number): number {
     const transport = this.#transport;
     const { project } = this.#target;

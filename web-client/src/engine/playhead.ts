@@ -49,7 +49,10 @@ export class Playhead {
     return Math.max(0, this.#wrapped(frame, frame + frames));
   }
 
-  /** Returns the seconds until playback begins, at a time of the audio context; 0 without a count-in. */
+  /**
+   * Returns the seconds until playback begins, at a time of the audio context; 0 without a
+   * count-in.
+   */
   countInSecs(contextSecs: number): number {
     const { countInFrames, contextSecs: reportedSecs } = this.#report;
     return countInFrames === 0 ? 0 : Math.max(0, countInFrames / this.#rateHz - (contextSecs - reportedSecs));

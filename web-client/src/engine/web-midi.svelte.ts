@@ -39,9 +39,9 @@ export class WebMidi {
   }
 
   /**
-   * Plays a MIDI message that arrived at `atMs`: note on (0x9n), note off (0x8n), pitch bend (0xEn) or
-   * controller (0xBn). All sound off (controller 120) and all notes off (123) release all keys. Ignores
-   * other messages.
+   * Plays a MIDI message that arrived at `atMs`: note on (0x9n), note off (0x8n), pitch bend (0xEn)
+   * or controller (0xBn). All sound off (controller 120) and all notes off (123) release all keys.
+   * Ignores other messages.
    */
   receive(message: Uint8Array, atMs = performance.now()): void {
     const [status = 0, data1 = 0, data2 = 0] = message;

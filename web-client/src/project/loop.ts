@@ -24,7 +24,10 @@ export function activeLoopOf(project: Project): Loop | null {
   return loop?.active ? loop : null;
 }
 
-/** Sets the loop of a song. Swaps its ends if they are reversed, and lengthens a loop that is too short. */
+/**
+ * Sets the loop of a song. Swaps its ends if they are reversed, and lengthens a loop that is too
+ * short.
+ */
 export function setLoop(project: Project, { startTick, endTick, active }: Loop): Project {
   const start = Math.max(0, Math.round(Math.min(startTick, endTick)));
   const end = Math.max(start + MIN_LOOP_TICKS, Math.round(Math.max(startTick, endTick)));

@@ -18,8 +18,8 @@ export type RecordingEdit = { project: Project; added: Note[]; newItemIds: strin
 
 /**
  * Adds what was recorded to the track. An event goes into the clip at its position; else into the
- * last clip of this recording (`recordingItemIds`) that starts before it, which becomes longer; else
- * into a new clip that starts with the bar.
+ * last clip of this recording (`recordingItemIds`) that starts before it, which becomes longer;
+ * else into a new clip that starts with the bar.
  */
 export function addRecorded(
   project: Project,
@@ -59,7 +59,10 @@ export function addRecorded(
   return edit;
 }
 
-/** Removes the notes of a track that start from `fromTick` up to, but not including, `toTick`, except those of `kept`. */
+/**
+ * Removes the notes of a track that start from `fromTick` up to, but not including, `toTick`,
+ * except those of `kept`.
+ */
 export function eraseNotes(project: Project, trackId: string, fromTick: number, toTick: number, kept: ReadonlySet<Note>): Project {
   const isErased = (item: MidiItem, note: Note): boolean => {
     const tick = item.start_tick + note.tick;

@@ -1,6 +1,8 @@
 /** Computes a tempo from taps. */
 
-/** A pause of this length starts a new series of taps, in milliseconds: 30 quarter notes a minute. */
+/**
+ * A pause of this length starts a new series of taps, in milliseconds: 30 quarter notes a minute.
+ */
 const PAUSE_MS = 2000;
 /** Number of the last taps that count. */
 const MAX_TAPS = 9;

@@ -7,7 +7,9 @@ import { bpmAt } from './tempo';
 
 export type TimeEventKind = 'tempo' | 'signature' | 'marker';
 
-/** An event as a lane shows it. The first tempo and the first time signature are `fixed` at tick 0. */
+/**
+ * An event as a lane shows it. The first tempo and the first time signature are `fixed` at tick 0.
+ */
 export type TimeEvent = { tick: number; text: string; fixed: boolean };
 
 type Timed = { tick: number };

@@ -1,4 +1,6 @@
-/** Tells whether keys or the pointer open a context menu; browsers report this in different ways. */
+/**
+ * Tells whether keys or the pointer open a context menu; browsers report this in different ways.
+ */
 let isByKeys = false;
 
 const isMenuKey = (event: KeyboardEvent): boolean => event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey);

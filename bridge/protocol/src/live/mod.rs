@@ -1,12 +1,12 @@
 //! Blocks that a plugin processes in real time, in memory that the service and the helper share.
 //!
 //! The service posts a block: it writes the input, the position and the changes of parameters, then
-//! the number of the block, and a byte on a socket. The helper processes the posted blocks in order,
-//! writes each output and then the number of the block, and a byte on another socket. A byte that
-//! does not fit is left out, because those before it wake the reader. The reader reads the bytes
-//! before the number. When the service closes its ends, the helper processes no blocks any more.
-//! Neither waits for the other in the memory, and neither trusts it: all values are read as plain
-//! numbers, and counts are limited by their reader.
+//! the number of the block, and a byte on a socket. The helper processes the posted blocks in
+//! order, writes each output and then the number of the block, and a byte on another socket. A byte
+//! that does not fit is left out, because those before it wake the reader. The reader reads the
+//! bytes before the number. When the service closes its ends, the helper processes no blocks any
+//! more. Neither waits for the other in the memory, and neither trusts it: all values are read as
+//! plain numbers, and counts are limited by their reader.
 
 mod memory;
 

@@ -63,8 +63,8 @@ impl DryFallback {
         self.wet.is_steady_at(1.0) && self.step_gain.is_steady_at(0.0)
     }
 
-    /// Replaces the input in `left` and `right`, whose values are finite, by the output of the effect for the same frames, or
-    /// by the delayed input if `output` is `None`.
+    /// Replaces the input in `left` and `right`, whose values are finite, by the output of the
+    /// effect for the same frames, or by the delayed input if `output` is `None`.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], output: Option<[&[f32]; 2]>) {
         let frames = left.len();
         self.dry[0].process(left);

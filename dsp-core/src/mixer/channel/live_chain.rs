@@ -162,8 +162,9 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty.
-    /// A kept id without an effect is the index of an effect that [`Self::add`] adds later. Effects that are still fading out are removed at
-    /// once, so that the chain never has more than the old and the new effects.
+    /// A kept id without an effect is the index of an effect that [`Self::add`] adds later. Effects
+    /// that are still fading out are removed at once, so that the chain never has more than the old
+    /// and the new effects.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
         self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
         self.settle();

@@ -37,8 +37,8 @@ impl Recording {
         }
     }
 
-    /// Sets the loop that the session plays, at the frame `clock` of the rack's clock. The recording
-    /// jumps later than the clock, by the latency of the effect's input.
+    /// Sets the loop that the session plays, at the frame `clock` of the rack's clock. The
+    /// recording jumps later than the clock, by the latency of the effect's input.
     pub(crate) fn set_loop(&mut self, region: Option<LoopRegion>, clock: u64) {
         if region == self.loop_region {
             return;

@@ -149,7 +149,8 @@ impl Route {
         }
     }
 
-    /// Follows the automation from another frame of the clock on, to which an automated level ramps.
+    /// Follows the automation from another frame of the clock on, to which an automated level
+    /// ramps.
     pub(crate) fn jump(&mut self) {
         self.level_db_reader.iter_mut().for_each(AutomationReader::leave_curve);
     }

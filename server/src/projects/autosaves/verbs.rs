@@ -84,7 +84,8 @@ impl TempDocument {
     }
 }
 
-/// Replaces the autosave of a song. If the user already has 20 autosaves, the oldest one is deleted.
+/// Replaces the autosave of a song. If the user already has 20 autosaves, the oldest one is
+/// deleted.
 #[utoipa::path(put, path = "/projects/temp", tag = "projects", request_body = TempSave,
     responses((status = 200, body = TempRevision)))]
 pub(in crate::projects) async fn write(

@@ -1050,7 +1050,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes the window of a plugin, and ends its process. Settings that were not read before are lost. */
+        /**
+         * Closes the window of a plugin, and ends its process. Settings that were not read before are
+         *     lost.
+         */
         post: operations["post_plugins_fx_gui_close"];
         delete?: never;
         options?: never;
@@ -1231,8 +1234,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Opens the own window of a plugin, with the settings of the request. The plugin runs in a separate
-         *     process, whose sound nobody hears, until the window is closed or has had no client for
+         * Opens the own window of a plugin, with the settings of the request. The plugin runs in a
+         *     separate process, whose sound nobody hears, until the window is closed or has had no client for
          *     `SF_PLUGIN_WINDOW_IDLE_SECS`. Only the caller can see and use the window.
          */
         post: operations["post_plugins_open_fx_gui"];
@@ -1743,7 +1746,10 @@ export interface paths {
         };
         /** Reads the autosave of a song, or the one that was written last. */
         get: operations["get_projects_temp"];
-        /** Replaces the autosave of a song. If the user already has 20 autosaves, the oldest one is deleted. */
+        /**
+         * Replaces the autosave of a song. If the user already has 20 autosaves, the oldest one is
+         *     deleted.
+         */
         put: operations["put_projects_temp"];
         post?: never;
         /** Discards the autosave of a song, or the one that was written last. */
@@ -1761,8 +1767,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Downloads the stored JSON of the autosave of a song, or of the one that was written last, without
-         *     changes, even if it can no longer be read.
+         * Downloads the stored JSON of the autosave of a song, or of the one that was written last,
+         *     without changes, even if it can no longer be read.
          */
         get: operations["get_projects_temp_raw"];
         put?: never;
@@ -2764,7 +2770,10 @@ export interface components {
              * @description Id of the helper within this process. It is never reused.
              */
             id: number;
-            /** @description Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin`, `plugin window` or `folder dialog`. */
+            /**
+             * @description Kind of helper: `decoder`, `encoder`, `plugin scan`, `plugin`, `plugin window` or `folder
+             *     dialog`.
+             */
             kind: string;
             /**
              * Format: int32

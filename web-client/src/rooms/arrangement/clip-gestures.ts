@@ -98,8 +98,8 @@ export class ClipGestures {
   }
 
   /**
-   * Selects the clip under the pointer and starts a drag. Without a clip, starts to span a rectangle
-   * that selects clips, and returns false.
+   * Selects the clip under the pointer and starts a drag. Without a clip, starts to span a
+   * rectangle that selects clips, and returns false.
    */
   press(point: LanePoint): boolean {
     const song = this.#song;
@@ -199,7 +199,9 @@ export class ClipGestures {
     this.#marquee = null;
   }
 
-  /** Selects the clip of a drag alone, unless it is among the selected clips, which move with it. */
+  /**
+   * Selects the clip of a drag alone, unless it is among the selected clips, which move with it.
+   */
   #startDrag(drag: Drag): void {
     drag.hasMoved = true;
     const { selection } = this.#song;

@@ -18,8 +18,8 @@ export function loopPartAt(region: LoopRegion | null, tick: number, ticksPerPx: 
 }
 
 /**
- * Returns the loop that a drag makes: from a press at `pressTick` to `tick`. `snap` rounds a tick to
- * the grid.
+ * Returns the loop that a drag makes: from a press at `pressTick` to `tick`. `snap` rounds a tick
+ * to the grid.
  */
 export function draggedLoop(
   part: Drag['part'],

@@ -45,8 +45,8 @@ export class ControlGestures {
   }
 
   /**
-   * Takes the point under the pointer and returns its index. Without one, it begins to draw, or with
-   * Alt to erase, and returns null.
+   * Takes the point under the pointer and returns its index. Without one, it begins to draw, or
+   * with Alt to erase, and returns null.
    */
   press(item: MidiItem, pointer: ControlPointer): number | null {
     this.#gestureCount += 1;

@@ -48,7 +48,9 @@ export class ClipCommands {
     return clipsOf(this.#song.project, this.#song.selection.itemIds);
   }
 
-  /** Copies the selected clips, or else the selected track. Returns false if nothing is selected. */
+  /**
+   * Copies the selected clips, or else the selected track. Returns false if nothing is selected.
+   */
   copy(): boolean {
     const { project, selection } = this.#song;
     const clips = copiedClips(project, selection.itemIds, this.#timeline.songTime);

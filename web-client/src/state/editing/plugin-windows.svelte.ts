@@ -1,4 +1,6 @@
-/** The open windows of plugins. Changes that the user makes in a window become edits of the song. */
+/**
+ * The open windows of plugins. Changes that the user makes in a window become edits of the song.
+ */
 import type { Api } from '../../api/client';
 import type { PluginWindowEvent } from '../../api/plugin-window';
 import { inSentence } from '../../project/effect-kinds';

@@ -28,7 +28,9 @@ export class Selection {
   readonly channel: { name: string; color: string } | null = $derived(
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
-  /** Id of the clip that the editor showed last, and shows while a track is selected that has it. */
+  /**
+   * Id of the clip that the editor showed last, and shows while a track is selected that has it.
+   */
   #shownId = $state.raw<string | null>(null);
   /** The clip that the editor shows: the selected one, or else one of the track. */
   readonly #shownClip: { track: Track; item: Item } | null = $derived.by(() => {

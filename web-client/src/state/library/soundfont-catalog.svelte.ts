@@ -46,7 +46,8 @@ export class SoundFontCatalog {
 
   /**
    * Returns, for each SoundFont, the presets that match every word of `query`: by their name, by
-   * `bank:program`, or by the name of the SoundFont. `drum kit` matches all kits. An empty query also lists unusable SoundFonts.
+   * `bank:program`, or by the name of the SoundFont. `drum kit` matches all kits. An empty query
+   * also lists unusable SoundFonts.
    */
   search(query: string): CatalogGroup[] {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,9 +1,9 @@
 /**
  * Records what the user plays live on the armed track.
  *
- * A note gets the position of the song that the user heard at the time of its key or MIDI event. The
- * position thus takes into account the latency of the audio output. The delay between a key and its
- * event is unknown and remains, as does that of the sound of the key itself.
+ * A note gets the position of the song that the user heard at the time of its key or MIDI event.
+ * The position thus takes into account the latency of the audio output. The delay between a key and
+ * its event is unknown and remains, as does that of the sound of the key itself.
  */
 import type { LiveEvent } from '../../engine/live-keys.svelte';
 import type { Player } from '../../engine/player.svelte';
@@ -195,7 +195,10 @@ export class NoteRecorder {
     if (isAccepted && firstItemId && edited.newItemIds.includes(firstItemId)) this.#song.selection.selectItem(take.trackId, firstItemId);
   }
 
-  /** Returns the ranges that playback has passed since the last commit. After a jump of the loop, there are two. */
+  /**
+   * Returns the ranges that playback has passed since the last commit. After a jump of the loop,
+   * there are two.
+   */
   #replacedRanges(take: Take, tick: number, project: Project): [number, number][] {
     if (!this.#preferences.recording.replaces) return [];
     if (tick >= take.replacedTo) return [[take.replacedTo, tick]];

@@ -1,4 +1,6 @@
-/** The form of an autosave: the project, with facts about the unsaved work in its field `client`. */
+/**
+ * The form of an autosave: the project, with facts about the unsaved work in its field `client`.
+ */
 import type { Project } from '../../project/model';
 import { normalizeProject } from '../../project/normalize';
 

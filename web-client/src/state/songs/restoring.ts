@@ -20,8 +20,9 @@ type FoundWork = UnsavedWork & { windowId: string; atMs: number };
 export type LeftSong = { projectId: string; name: string; atMs: number };
 
 /**
- * Returns the copies with work that the autosave of their song lacks. An autosave of the same window
- * has a copy's work unless the copy has a later edit; an autosave of another window never has it.
+ * Returns the copies with work that the autosave of their song lacks. An autosave of the same
+ * window has a copy's work unless the copy has a later edit; an autosave of another window never
+ * has it.
  */
 export function copiesNotIn(autosave: FoundWork | null, copies: readonly LocalCopy[]): LocalCopy[] {
   return copies.filter((copy) => copy.windowId !== autosave?.windowId || copy.editNumber > autosave.editNumber);
