@@ -41,8 +41,10 @@ pub(super) async fn start(
     let idle_state = state.clone();
     let idle_window = Arc::clone(&window);
     let thread = std::thread::Builder::new().name("plugin-window".to_owned());
-    let mut entry = Entry { state, window, reason: "its thread could not be started".to_owned() };
+    let entry = Entry { state, window, reason: "its thread could not be started".to_owned() };
     thread.spawn(move || {
+        // The thread drops the entry when it ends, also after a panic.
+        let mut entry = entry;
         entry.reason = "its thread failed".to_owned();
         entry.reason = run(&entry.state, &entry.window, &plugin, &setup, &commands, sender);
     })?;
