@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';
 import { Player } from '../src/engine/player.svelte';
+import { setLoop } from '../src/project/loop';
 import { emptyProject } from '../src/project/normalize';
 
 const create = vi.hoisted(() => vi.fn());
@@ -83,6 +84,20 @@ describe('the player', () => {
     player.stop();
     expect(player.transport).toBe('stopped');
     expect(engine.calls).toEqual(['session', 'seek 0', 'seek 0', 'play', 'stop']);
+  });
+
+  it('ends a loop that is switched off while the engine receives the song', async () => {
+    const engine = fakeEngine();
+    create.mockResolvedValue(engine);
+    const player = newPlayer();
+    const loop = { startTick: 0, endTick: 3840 };
+    const setProject = engine.setProject.bind(engine);
+    engine.setProject = (...parameters) => {
+      void player.sync(setLoop(PROJECT, { ...loop, active: false }));
+      return setProject(...parameters);
+    };
+    await player.sync(setLoop(PROJECT, { ...loop, active: true }));
+    expect(engine.calls.filter((call) => call.startsWith('loop')).at(-1) ?? 'loop null').toBe('loop null');
   });
 
   it('makes a new session after an edit of the mix if plugins process the mix', async () => {

@@ -391,11 +391,12 @@ export class Player {
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
-    // The song may have been mixed further while the engine received the session.
+    // The song may have been mixed and its loop switched while the engine received the session.
+    const newestProject = this.#target.project ?? project;
     this.#mix.receivedSession(project, this.#trackIds);
-    this.#mix.send(engine, this.#target.project ?? project);
+    this.#mix.send(engine, newestProject);
     this.#useServerSound(engine, project);
-    this.#applyLoop(engine, project);
+    this.#applyLoop(engine, newestProject);
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
   }
 
