@@ -31,7 +31,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "1048576",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 30),
-        description: "Largest request to a language model.",
+        description: "Maximum size of a request to a language model.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -39,7 +39,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "16777216",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 30),
-        description: "Largest answer of a language model.",
+        description: "Maximum size of an answer of a language model.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -47,7 +47,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "120",
         unit: "seconds",
         range: Range::Integer(1, 3_600),
-        description: "Longest time without data from the language models, before and within an answer, and for their whole list.",
+        description: "Maximum time without data from the language models, before and within an answer, and maximum time for the list of all models.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -83,7 +83,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "30",
         unit: "seconds",
         range: Range::Integer(1, PLUGIN_SCAN_MAX_SECS_MAX),
-        description: "Longest time to scan one plugin module; a module that hangs is ended and left unclassified.",
+        description: "Maximum time to scan one plugin module; a module that hangs is ended and left unclassified.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -99,7 +99,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "30",
         unit: "seconds",
         range: Range::Integer(1, 600),
-        description: "Longest time that a hosted plugin may take for one answer, such as loading or a part of the audio; then it is ended.",
+        description: "Maximum time of one answer of a hosted plugin, for example to load or to process a part of the audio; a slower plugin is ended.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -147,7 +147,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "0",
         unit: "milliseconds",
         range: Range::Integer(0, 10_000),
-        description: "Longest time that a block in real time waits for its plugins, before its input is passed on instead; 0 means three quarters of the block, but at most 4.",
+        description: "Maximum time that a block in real time waits for its plugins; then the input of the block is passed on instead; 0 means three quarters of the block, but at most 4.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -193,7 +193,7 @@ pub(super) const EXTENSION_SETTINGS: &[Setting] = &[
         default: "300",
         unit: "seconds",
         range: Range::Integer(5, 3_600),
-        description: "Longest time that a folder dialog stays open.",
+        description: "Maximum time that a folder dialog stays open.",
         ..DEFAULT_SETTING
     },
     Setting {

@@ -47,7 +47,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "60",
         unit: "seconds",
         range: Range::Integer(1, 3_600),
-        description: "How long a connection may be idle, the head of a request may take, or a client may stop reading an answer, before the connection is closed.",
+        description: "Maximum time for which a connection is idle, the head of a request arrives, or a client stops reading an answer. The connection is then closed.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -79,7 +79,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "30",
         unit: "seconds",
         range: Range::Integer(1, 3_600),
-        description: "Longest pause while the body of a request arrives.",
+        description: "Maximum pause while the body of a request arrives.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -95,7 +95,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "300",
         unit: "seconds",
         range: Range::Integer(1, 86_400),
-        description: "Longest time for a request body that is kept in memory, such as a project; uploaded files may take longer.",
+        description: "Maximum time in which a request body that is kept in memory arrives, such as a project; uploaded files have no such limit.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -161,7 +161,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "10000",
         unit: "milliseconds",
         range: Range::Integer(10, 600_000),
-        description: "Longest wait for a database lock, after which a request gets 503 `database_busy`; the wait for a connection may last 5 s longer.",
+        description: "Maximum wait for a database lock, after which a request gets 503 `database_busy`; the maximum wait for a connection is 5 s longer.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -170,7 +170,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         range: Range::Text(
             "the absolute path of a folder that all processes share, or s3://<bucket>/<prefix>",
         ),
-        description: "Where audio files and renders are kept if several processes share them.",
+        description: "Store of audio files and renders if several processes share them.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -260,14 +260,14 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "43200",
         unit: "seconds",
         range: Range::Integer(60, 2_592_000),
-        description: "How long a log-in token is valid.",
+        description: "Time for which a log-in token is valid.",
         ..DEFAULT_SETTING
     },
     Setting {
         name: "SF_REGISTRATION",
         default: "closed",
         range: Range::Choice(&["open", "invite", "closed"]),
-        description: "Who may create an account: everybody, people with an administrator's invitation, or nobody.",
+        description: "Persons who may create an account: everybody, people with an administrator's invitation, or nobody.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -283,7 +283,7 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         default: "365",
         unit: "days",
         range: Range::Integer(1, 36_500),
-        description: "How long the log of log-ins, account changes and deletions is kept.",
+        description: "Time for which the log of log-ins, account changes and deletions is kept.",
         ..DEFAULT_SETTING
     },
 ];

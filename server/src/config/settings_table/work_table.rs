@@ -18,7 +18,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         name: "SF_INSTRUMENT_SOUND",
         default: "auto",
         range: Range::Choice(&["auto", "server", "client"]),
-        description: "Where SoundFont tracks are rendered for playback; auto: server when standalone, client in a container.",
+        description: "Program that renders SoundFont tracks for playback: the service (server) or the page (client); auto: server when standalone, client in a container.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -79,7 +79,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "3600",
         unit: "seconds",
         range: Range::Integer(1, 7 * 24 * 3_600),
-        description: "How long a render may take. From 10 seconds on, a render is also stopped if it is predicted to take more than four times this limit.",
+        description: "Maximum time of a render. After 10 seconds, a render is also stopped if it is predicted to need more than four times this limit.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -126,7 +126,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "15",
         unit: "seconds",
         range: Range::Integer(3, 3_600),
-        description: "How long after its last heartbeat the process of a task counts as dead, with PostgreSQL.",
+        description: "Time after its last heartbeat at which the process of a task counts as dead, with PostgreSQL.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -150,7 +150,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "30",
         unit: "days",
         range: Range::Integer(1, 36_500),
-        description: "How long a finished task is kept with its result.",
+        description: "Time for which a finished task is kept with its result.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -158,7 +158,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "2147483648",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 40),
-        description: "Largest uploaded file.",
+        description: "Maximum size of an uploaded file.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -166,7 +166,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "2147483648",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 31),
-        description: "Largest uploaded SoundFont.",
+        description: "Maximum size of an uploaded SoundFont.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -174,7 +174,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "33554432",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 30),
-        description: "Largest project document.",
+        description: "Maximum size of a project document.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -182,7 +182,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "4294967296",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 40),
-        description: "Largest bundle of a project and its audio.",
+        description: "Maximum size of a bundle of a project and its audio.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -190,7 +190,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "16777216",
         unit: "bytes",
         range: Range::Integer(1024, 1 << 30),
-        description: "Largest MIDI file.",
+        description: "Maximum size of a MIDI file.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -206,7 +206,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "60",
         unit: "seconds",
         range: Range::Integer(0, MAX_TAIL_SECS as u64),
-        description: "Longest tail that a request may set after the last note of a render.",
+        description: "Maximum tail that a request may set after the last note of a render.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -214,7 +214,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "21600",
         unit: "seconds",
         range: Range::Integer(1, 86_400),
-        description: "Longest audio file, by its decoded length.",
+        description: "Maximum decoded length of an audio file.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -270,7 +270,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "900",
         unit: "seconds",
         range: Range::Integer(1, 86_400),
-        description: "Longest time that decoding one audio file may take.",
+        description: "Maximum time to decode one audio file.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -278,7 +278,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(1, 2_592_000),
-        description: "How long an unfinished resumable upload is kept after its last part.",
+        description: "Time for which an unfinished resumable upload is kept after its last part.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -294,7 +294,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(60, 31_536_000),
-        description: "How long a file must have been unneeded by the database before it is quarantined.",
+        description: "Time after which a file that the database does not need moves to the quarantine.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -302,7 +302,7 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "30",
         unit: "days",
         range: Range::Integer(1, 3_650),
-        description: "How long files stay in the quarantine before they are removed.",
+        description: "Time for which files stay in the quarantine before they are removed.",
         ..DEFAULT_SETTING
     },
     Setting {
@@ -310,21 +310,21 @@ pub(super) const WORK_SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(0, 31_536_000),
-        description: "How long audio and SoundFonts that users deleted can be restored; 0 means never.",
+        description: "Time for which audio and SoundFonts that users deleted can be restored; with 0, they cannot be restored.",
         ..DEFAULT_SETTING
     },
     Setting {
         name: "SF_METRICS",
         default: "guarded",
         range: Range::Choice(&["guarded", "open", "off"]),
-        description: "Who may read /metrics: this machine and administrators (guarded), everybody (open), or nobody (off).",
+        description: "Access to /metrics: this machine and administrators (guarded), everybody (open), or nobody (off).",
         ..DEFAULT_SETTING
     },
     Setting {
         name: "SF_API_DOCS",
         default: "open",
         range: Range::Choice(&["open", "users"]),
-        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only local callers and requests with a token or an API key. With `users`, a browser on another machine cannot open the pages, because it sends no token; programs can read them.",
+        description: "Access to the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only local callers and requests with a token or an API key. With `users`, a browser on another machine cannot open the pages, because it sends no token; programs can read them.",
         ..DEFAULT_SETTING
     },
 ];
