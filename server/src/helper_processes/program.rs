@@ -27,7 +27,7 @@ pub(crate) struct HelperProgram {
 /// The test that acts as a helper in unit tests, where the executable has no commands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestEntry {
-    /// Path of the test.
+    /// Path of the test function, as the test harness expects it, such as `encoding::tests::a_test`.
     #[cfg_attr(not(test), expect(dead_code, reason = "only unit tests start it"))]
     pub(crate) test: &'static str,
     /// Environment variable that is set if the test must act as the helper.

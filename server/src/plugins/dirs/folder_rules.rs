@@ -46,7 +46,7 @@ impl FolderRules {
 pub(in crate::plugins) struct ResolvedFolderRules {
     /// Roots as written in the settings; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
-    /// The same roots without symbolic links.
+    /// `roots` with symbolic links resolved.
     real_roots: Vec<PathBuf>,
     /// Storage folders without symbolic links.
     storage_dirs: Vec<PathBuf>,
