@@ -16,10 +16,10 @@ use crate::incoming_files::IncomingFiles;
 use crate::live_notes::LiveNotes;
 use crate::messages::{EffectName, MasterMeters, WantedAudio};
 
-/// Number of bank slots.
+/// Number of bank slots of the engine.
 const MAX_BANKS: usize = 64;
 
-/// Number of audio slots.
+/// Number of audio slots of the engine.
 const MAX_AUDIO: usize = 4096;
 
 /// Plays sessions. JavaScript reads and writes audio through buffers in the memory of this
@@ -313,9 +313,9 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setExternalInputs)]
     pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
         for track in 0..self.mixer.track_count() {
-            let takes_input =
+            let is_enabled =
                 self.mixer.track_id(track).is_some_and(|id| track_ids.iter().any(|input_id| input_id == id));
-            self.mixer.set_takes_input(track, takes_input);
+            self.mixer.set_input_enabled(track, is_enabled);
         }
     }
 

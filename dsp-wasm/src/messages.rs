@@ -49,7 +49,7 @@ pub enum ControlCommand {
         track_id: String,
         /// MIDI controller number, 0 to 127.
         controller: u8,
-        /// Value, 0 to 127.
+        /// Value of the controller, 0 to 127.
         value: u8,
     },
     /// Bends the pitch of a track live.
@@ -172,7 +172,7 @@ pub struct FrameRange {
 pub struct TempoPoint {
     /// Ticks from the start of the song.
     pub tick: u64,
-    /// Quarter notes per minute.
+    /// Tempo in quarter notes per minute, 1 to 100,000.
     pub bpm: f64,
 }
 

@@ -11,7 +11,7 @@ use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
 use crate::block::{BLOCK_FRAMES, TrackBlock};
 use crate::session::Event;
 
-/// The owner of effects.
+/// The owner of a chain of effects: a track or the master.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectOwner {
     /// The track at an index.
@@ -122,10 +122,10 @@ impl Mixer {
 
     /// Sets whether a track plays [`Self::track_input`] instead of its notes while the session
     /// plays. Notes of [`Self::play_event`] remain audible.
-    pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
+    pub fn set_input_enabled(&mut self, track: usize, is_enabled: bool) {
         let Some(source) = self.tracks[..self.track_count].get_mut(track) else { return };
-        let has_changed = source.input.is_enabled != takes_input;
-        source.input.is_enabled = takes_input;
+        let has_changed = source.input.is_enabled != is_enabled;
+        source.input.is_enabled = is_enabled;
         if has_changed && self.is_playing {
             source.seek_notes(self.position_frames, SEEK_TRACK_STEPS);
         }

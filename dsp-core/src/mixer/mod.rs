@@ -101,7 +101,7 @@ pub enum MixerError {
     /// The engine does not have this kind of effect.
     #[error("the engine has no kind of effect with the id {kind:?}")]
     UnknownEffect {
-        /// Id of the kind.
+        /// The unknown id of the kind of effect.
         kind: String,
     },
     /// A track has more than [`MAX_EFFECTS`] effects.

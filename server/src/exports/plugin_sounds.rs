@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use dsp_core::render::BeforeEffect;
+use dsp_core::render::SessionBeforeEffect;
 use dsp_core::session::{Audio, Session};
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use schemas::project::{Effect, PluginEngine};
@@ -159,7 +159,7 @@ impl PluginSounds<'_> {
         let Some(plugin_id) = &part.effect.plugin_id else {
             return Ok(PluginSound::Missing { reason: "the project names no plugin".to_owned() });
         };
-        let BeforeEffect { session: before, side_chain } = &part.before;
+        let SessionBeforeEffect { session: before, side_chain } = &part.before;
         let played = Session {
             sample_rate_hz: before.sample_rate_hz,
             tempo: before.tempo.clone(),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::mixer::{EffectOwner, MixerError, Slots};
 use dsp_core::render::{
-    BeforeEffect, EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo,
+    EffectInput, SessionBeforeEffect, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo,
 };
 use dsp_core::session::{EffectSettings, Session};
 use schemas::Project;
@@ -57,7 +57,7 @@ pub struct PluginEffectPart<'p> {
     pub reservation: &'p Reservation,
     /// The part of the session that determines the input and the side-chain. Its slots have new
     /// numbers, without the slots that only other parts of the song use.
-    pub before: BeforeEffect,
+    pub before: SessionBeforeEffect,
     /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
     pub slot_versions: [Vec<String>; 2],
     session: &'p Session,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dsp_core::mixer::Slots;
-use dsp_core::render::{tracks_feeding, tracks_for};
+use dsp_core::render::{tracks_feeding, tracks_needed_by};
 use dsp_core::session::{self, Audio, AudioSlot, Clip, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -415,7 +415,7 @@ fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
     let sources: HashSet<usize> =
         effects.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect();
     let is_in_signal = match rendered {
-        RenderedTracks::Routed(_) => tracks_for(session, &is_rendered),
+        RenderedTracks::Routed(_) => tracks_needed_by(session, &is_rendered),
         RenderedTracks::UpToFader(rendered) => tracks_feeding(tracks, rendered),
     };
     let may_play = |index: usize| is_in_signal[index] && (!tracks[index].mute || sources.contains(&index));
