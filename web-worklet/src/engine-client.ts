@@ -84,6 +84,7 @@ export class EngineClient {
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
   #onReductions: ((db: Float32Array) => void) | null = null;
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
+  #onRefused: ((command: string, detail: string) => void) | null = null;
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   readonly #compiler = new ProjectCompiler();
@@ -472,6 +473,14 @@ export class EngineClient {
     this.#send({ type: 'resetMeters' });
   }
 
+  /**
+   * Calls `listener` if the engine refuses a command that has no answer. Replaces the listener of
+   * the previous call.
+   */
+  onRefused(listener: (command: string, detail: string) => void): void {
+    this.#onRefused = listener;
+  }
+
   /** Calls `listener` if the engine fails or is closed. The engine then stays silent. */
   onFailure(listener: (detail: string) => void): () => void {
     this.#failureListeners.add(listener);
@@ -484,6 +493,7 @@ export class EngineClient {
     this.#statusListeners.clear();
     this.#meterListeners.clear();
     this.#onReductions = null;
+    this.#onRefused = null;
     this.#wantedListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
@@ -525,6 +535,9 @@ export class EngineClient {
         break;
       case 'wanted':
         for (const listener of this.#wantedListeners) listener(report.wanted);
+        break;
+      case 'refused':
+        this.#onRefused?.(report.command, report.detail);
         break;
       case 'failed':
         this.#fail(report.detail);

@@ -15,6 +15,9 @@ const REPORT_FRAMES = 1536;
 /** Meter reports per second. */
 const METER_REPORTS_PER_SECOND = 10;
 
+/** Commands whose errors the reply to the last command of the same file reports. */
+const PIECES: ReadonlySet<EngineCommand['type']> = new Set(['addToBank', 'addToAudio']);
+
 /** One channel of a track's external audio, and the engine's input buffer for this channel. */
 type Input = { audio: Float32Array; buffer: Float32Array };
 
@@ -80,6 +83,7 @@ export class EngineHost {
       const detail = error instanceof Error ? error.message : String(error);
       if (error instanceof WebAssembly.RuntimeError) this.#fail(detail);
       if ('request' in command) this.#reply(command.request, detail);
+      else if (!this.#hasFailed && !PIECES.has(command.type)) this.#post({ type: 'refused', command: command.type, detail });
     }
     this.#updateViews();
   }

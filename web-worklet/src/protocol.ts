@@ -92,6 +92,8 @@ export type EngineReports = {
   meters: MasterMeters;
   /** Blocks of streamed audio that clips need. A block is listed until it is delivered. */
   wanted: { wanted: WantedAudio[] };
+  /** The engine refused a command that has no `request` number. */
+  refused: { command: EngineCommand['type']; detail: string };
   /** The engine has failed and stays silent. */
   failed: { detail: string };
 };

@@ -222,6 +222,15 @@ describe('EngineHost', () => {
     expect(peak(host.render(24_000))).toBeGreaterThan(0.01);
   });
 
+  it('reports a refused command that has no request number', () => {
+    const host = new TestHost();
+    host.receive({ type: 'setLoop', region: { startFrame: 'here' } } as unknown as EngineCommand);
+    expect(host.reports).toEqual([{ type: 'refused', command: 'setLoop', detail: expect.stringContaining('invalid') as string }]);
+    // The reply to `endBank` reports errors in pieces.
+    host.receive({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
+    expect(host.reports).toHaveLength(1);
+  });
+
   it('reports an incomplete bank and a slot that does not exist, and silences a removed bank', () => {
     const host = hostWithPiano();
     const error = (request: number): string | undefined => host.errorOf(request);

@@ -102,7 +102,10 @@ test('work that a killed service did not store is restored from the browser', as
             const reading = database.transaction('unsaved-work').objectStore('unsaved-work').getAll();
             reading.onsuccess = () => {
               database.close();
-              resolve(reading.result.map(({ project }) => project.tracks.some(({ mute }: { mute: boolean }) => mute)));
+              // One record has the song without its tracks, and each track has a record.
+              const records = reading.result as { project?: object; track?: { mute: boolean } }[];
+              const isMuted = records.some(({ track }) => track?.mute === true);
+              resolve(records.filter(({ project }) => project !== undefined).map(() => isMuted));
             };
           };
         }),

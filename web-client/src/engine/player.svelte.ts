@@ -444,6 +444,7 @@ export class Player {
     try {
       const engine = await EngineClient.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#receiveStatus(engine, status));
+      engine.onRefused((command, detail) => this.#host.reportFailure(`The sound engine refused “${command}”`, new Error(detail)));
       engine.onFailure((detail) => this.#engineStopped(engine, detail));
       this.#state = { kind: 'ready', engine };
       engine.setMetronome(this.#metronome.on, this.#metronome.gainDb);
