@@ -344,6 +344,12 @@ impl WasmEngine {
         self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.output.as_ptr().cast())
     }
 
+    /// Latency of the input of the master's effects outside the engine, in frames.
+    #[wasm_bindgen(getter, js_name = insertInputLatency)]
+    pub fn insert_input_latency(&self) -> usize {
+        self.mixer.master_insert_input_latency()
+    }
+
     /// Uses the buffers at [`Self::insert_output`] for the next block. Without this call, the block
     /// is the input of the effects, with the same latency.
     #[wasm_bindgen(js_name = useInsertOutput)]

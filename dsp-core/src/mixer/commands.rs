@@ -82,6 +82,11 @@ impl Mixer {
         master.fader.set_latency(self.sum_latency_frames + master.latency_before_fader());
     }
 
+    /// Returns the latency of the input of the master's effects outside the engine, in frames.
+    pub fn master_insert_input_latency(&self) -> usize {
+        self.sum_latency_frames + self.graph.master.rack.latency_frames()
+    }
+
     /// Returns the buffers of the master's effects outside the engine.
     pub fn master_insert(&mut self) -> Option<&mut MasterInsert> {
         self.graph.master.insert.as_deref_mut()
