@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { largestDifference, peak } from '../support/audio';
-import { recorded, recordMore, startRecording } from '../support/capture';
+import { recorded, recordMore, recordSound, startRecording } from '../support/capture';
 import { play } from '../support/demo';
 import { addPluginFolder, drawNote, exportSong, newNekobiSong, ONSET_LEVEL, RATE_HZ, recordSong } from '../support/plugin-song';
 import { expect, startService, test } from '../support/service';
@@ -123,13 +123,16 @@ test('the sound goes on when the helper of a live plugin dies, and the plugin co
     const before = await wetness.getAttribute('aria-valuenow');
     const helpers = helpersOf(service.pid);
     expect(helpers.length, 'helper processes').toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'To start' }).click();
     await startRecording(page);
     await play(page);
+    await recordSound(page, ONSET_LEVEL);
     for (const pid of helpers) process.kill(pid, 'SIGKILL');
     await expect(panel).toContainText('Live: you hear');
     await expect.poll(() => helpersOf(service.pid).some((pid) => !helpers.includes(pid)), 'a new helper').toBe(true);
     await expect(panel).toContainText('Live: you hear');
     expect(await wetness.getAttribute('aria-valuenow')).toBe(before);
+    await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible();
     await recordMore(page, RATE_HZ / 2);
     const { left } = await recorded(page);
     expect(peak(left), 'the song is heard').toBeGreaterThan(0.01);
