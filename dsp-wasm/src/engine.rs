@@ -329,6 +329,36 @@ impl WasmEngine {
         input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
+    /// Returns the address of two buffers of 256 floats, left and right, that contain the input of
+    /// the master's effects outside the engine after each [`Self::process`]. Returns 0 if there are
+    /// no such effects.
+    #[wasm_bindgen(js_name = insertInput)]
+    pub fn insert_input(&mut self) -> *const f32 {
+        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.input.as_ptr().cast())
+    }
+
+    /// Returns the address of two buffers of 256 floats, left and right, for the output of the
+    /// master's effects outside the engine. Returns 0 if there are no such effects.
+    #[wasm_bindgen(js_name = insertOutput)]
+    pub fn insert_output(&mut self) -> *const f32 {
+        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.output.as_ptr().cast())
+    }
+
+    /// Latency of the input of the master's effects outside the engine, in frames.
+    #[wasm_bindgen(getter, js_name = insertInputLatency)]
+    pub fn insert_input_latency(&self) -> usize {
+        self.mixer.master_insert_input_latency()
+    }
+
+    /// Uses the buffers at [`Self::insert_output`] for the next block. Without this call, the block
+    /// is the input of the effects, with the same latency.
+    #[wasm_bindgen(js_name = useInsertOutput)]
+    pub fn use_insert_output(&mut self) {
+        if let Some(insert) = self.mixer.master_insert() {
+            insert.has_output = true;
+        }
+    }
+
     /// Returns the address of the left output buffer of 256 floats.
     #[wasm_bindgen(js_name = outputLeft)]
     pub fn output_left(&self) -> *const f32 {

@@ -140,6 +140,12 @@ pub enum ControlCommand {
         /// Whether the master is measured.
         watch: bool,
     },
+    /// Sets the latency of the master's effects outside the engine; null removes these effects.
+    SetMasterInsert {
+        /// Frames from the input of the effects to their output.
+        #[tsify(type = "number | null")]
+        latency_frames: Option<u32>,
+    },
     /// Resets the integrated loudness and the peaks of the master. Playing from the start also
     /// resets them.
     ResetMeters,

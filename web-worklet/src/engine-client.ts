@@ -3,6 +3,7 @@ import type { Project, TempoPoint, TimeSignature } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
+  type BulkCommands,
   type EffectName,
   type EngineCommand,
   type EngineReport,
@@ -346,6 +347,14 @@ export class EngineClient {
   }
 
   /**
+   * Lets the master's signal before the fader pass the worker at a port, instead of the effects of
+   * the session; null ends that. {@link LiveChain} calls this.
+   */
+  setLiveChain(chain: BulkCommands['setLiveChain']['chain']): void {
+    this.#send({ type: 'setLiveChain', chain }, chain ? [chain.port] : []);
+  }
+
+  /**
    * Resumes a suspended audio context, then plays from the current position, after a count-in of a
    * number of bars.
    */
@@ -502,8 +511,8 @@ export class EngineClient {
     await this.context.close();
   }
 
-  #send(command: EngineCommand, transfer: ArrayBufferLike[] = []): void {
-    this.#port.postMessage(command, transfer as ArrayBuffer[]);
+  #send(command: EngineCommand, transfer: (ArrayBufferLike | MessagePort)[] = []): void {
+    this.#port.postMessage(command, transfer as Transferable[]);
   }
 
   #request(send: (request: number) => void): Promise<void> {

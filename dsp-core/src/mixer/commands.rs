@@ -6,6 +6,7 @@ use super::channel::rack::EffectRack;
 use super::channel::recording::Recording;
 use super::channel::route::Route;
 use super::graph::MixBuffers;
+use super::master_insert::MasterInsert;
 use super::track::clips::{Underruns, WantedAudio};
 use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
 use crate::block::{BLOCK_FRAMES, TrackBlock};
@@ -66,6 +67,29 @@ impl Mixer {
         if !self.is_playing {
             self.graph.master.fader.stop(self.position_frames);
         }
+    }
+
+    /// Sets the latency in frames of the master's effects outside the engine; `None` removes them.
+    /// Allocates memory.
+    pub fn set_master_insert(&mut self, latency_frames: Option<usize>) {
+        let sample_rate_hz = self.sample_rate_hz;
+        let master = &mut self.graph.master;
+        match (latency_frames, &mut master.insert) {
+            (Some(frames), Some(insert)) => insert.set_latency(frames),
+            (Some(frames), insert) => *insert = Some(Box::new(MasterInsert::new(sample_rate_hz, frames))),
+            (None, insert) => *insert = None,
+        }
+        master.fader.set_latency(self.sum_latency_frames + master.latency_before_fader());
+    }
+
+    /// Returns the latency of the input of the master's effects outside the engine, in frames.
+    pub fn master_insert_input_latency(&self) -> usize {
+        self.sum_latency_frames + self.graph.master.rack.latency_frames()
+    }
+
+    /// Returns the buffers of the master's effects outside the engine.
+    pub fn master_insert(&mut self) -> Option<&mut MasterInsert> {
+        self.graph.master.insert.as_deref_mut()
     }
 
     /// Sets a parameter of an effect to a value in its unit. An automated parameter continues to
