@@ -219,6 +219,7 @@ describe.each([
       rig.link.pump();
       rig.service.deliver();
     }
+    expect(rig.insert.figures.lateBlocks).toBe(0);
     const { length } = rig.service.commands;
     for (let quantum = 0; quantum < 100; quantum += 1) rig.insert.take(rig.buffers, 128, 0, false);
     rig.link.pump();

@@ -86,7 +86,7 @@ fn run_script_often<T: DeserializeOwned>(args: &Args, name: &str, bank: &str) ->
 }
 
 fn median_of<T>(results: &[T], value: impl Fn(&T) -> f64) -> f64 {
-    median(results.iter().map(value).collect()).unwrap_or(f64::NAN)
+    median(results.iter().map(value)).unwrap_or(f64::NAN)
 }
 
 /// Prints the compressed sizes of the scripts that the page names, and of the engine.
@@ -101,7 +101,7 @@ fn report_sizes(page: &Path) -> anyhow::Result<()> {
     let mut start_kilobytes = 0.0;
     for part in html.split("\"/").skip(1) {
         let path = part.split(['?', '"']).next().unwrap_or_default();
-        if path.ends_with(".js") {
+        if Path::new(path).extension().is_some_and(|extension| extension == "js") {
             start_kilobytes += compressed_kilobytes(path)?;
         }
     }

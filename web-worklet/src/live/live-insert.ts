@@ -60,6 +60,7 @@ export class LiveInsert {
   /** Blocks since the last late one, or since the buffer changed. */
   #blocksSinceLate = 0;
   #silentBlocks = 0;
+  #isPlaying = false;
   #isIdle = false;
   readonly #figures: LiveFigures = { latencyFrames: 0, lateBlocks: 0 };
 
@@ -157,7 +158,9 @@ export class LiveInsert {
   /** Looks for the answer to a block, once. */
   #ask(number: number): void {
     this.#askedNumber = number;
-    const isDue = number >= this.#firstNumber && !this.#isIdle && this.#chainFrames !== null;
+    // Nobody hears that the silence of a stopped song is late, as while plugins open.
+    const isAudible = this.#isPlaying || this.#silentBlocks <= this.#bufferBlocks;
+    const isDue = number >= this.#firstNumber && isAudible && !this.#isIdle && this.#chainFrames !== null;
     this.#answerNumber = number > 0 && number >= this.#firstNumber && this.#returned.read(number, this.#answer) ? number : 0;
     if (!isDue) return;
     if (this.#answerNumber === number) {
@@ -187,6 +190,7 @@ export class LiveInsert {
       this.#header.songFrame = songFrame;
       this.#header.flags = isPlaying ? FLAG_PLAYING : 0;
     }
+    this.#isPlaying = isPlaying;
     let isSilent = true;
     for (let frame = 0; frame < frames; frame += 1) {
       const index = 2 * (this.#filled + frame);
