@@ -128,7 +128,7 @@ describe('EngineHost', () => {
     live.receive({ type: 'play' });
     expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
     expect(peak(live.render(4_800))).toBe(0);
-    tell({ type: 'prepared' });
+    tell({ type: 'prepared', songFrame: 0 });
     const output: number[] = [];
     while (output.length < 24_000) {
       output.push(...live.render(128));

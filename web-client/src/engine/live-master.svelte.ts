@@ -25,7 +25,10 @@ export class LiveMaster {
   #engine: EngineClient | null = null;
   #chain: LiveChain | null = null;
   #sentChain: LiveChainSettings | null = null;
-  #sentLanes: readonly unknown[] = [];
+  /** The parts of the song of which the service has the chain and its automation. */
+  #sentInputs: readonly unknown[] = [];
+  /** The token of the next connections. */
+  #sentToken: string | null = null;
 
   constructor(api: Api) {
     this.#api = api;
@@ -60,13 +63,19 @@ export class LiveMaster {
       this.#chain = new LiveChain(engine, {
         workerUrl: LIVE_WORKER_URL,
         url: socketUrl(),
-        protocols: ['songfoundry.v1', ...(this.#api.token === null ? [] : [`bearer.${this.#api.token}`])],
-        onReport: (report) => (this.report = report),
+        protocols: this.#protocols(),
+        onReport: (report) => {
+          this.report = report;
+          // The page may have got another token, as after a change of the password.
+          if (this.#api.token !== this.#sentToken) this.#chain?.setProtocols(this.#protocols());
+        },
       });
     }
+    const inputs = [project.master, project.tempo_map, project.sample_rate_hz, project.settings];
+    if (inputs.every((input, index) => input === this.#sentInputs[index])) return;
     const chain = liveChainOf(project);
-    const laneInputs = [project.master.automation, project.tempo_map, project.sample_rate_hz];
-    const haveLanesChanged = laneInputs.some((input, index) => input !== this.#sentLanes[index]);
+    const [sentMaster, sentTempo] = this.#sentInputs as [Project['master']?, Project['tempo_map']?];
+    const haveLanesChanged = project.master.automation !== sentMaster?.automation || project.tempo_map !== sentTempo;
     const edits = this.#sentChain && liveEdits(this.#sentChain, chain);
     if (!edits) this.#chain.setChain(chain, liveLanesOf(project));
     else {
@@ -77,7 +86,12 @@ export class LiveMaster {
       }
     }
     this.#sentChain = chain;
-    this.#sentLanes = laneInputs;
+    this.#sentInputs = inputs;
+  }
+
+  #protocols(): string[] {
+    this.#sentToken = this.#api.token;
+    return ['songfoundry.v1', ...(this.#sentToken === null ? [] : [`bearer.${this.#sentToken}`])];
   }
 
   /** Ends the live chain; the engine plays the master without it. */
@@ -86,7 +100,7 @@ export class LiveMaster {
     this.#chain = null;
     this.#engine = null;
     this.#sentChain = null;
-    this.#sentLanes = [];
+    this.#sentInputs = [];
     this.report = null;
     this.figures = null;
   }

@@ -45,6 +45,8 @@ export class LiveInsert {
   #beganInSilence = false;
   /** Whether the next block clears the chain. */
   #flushes = true;
+  /** The frame of the song for which the chain is being cleared; null if it is not. */
+  #preparing: number | null = null;
   /** Whether the chain was cleared for the next start. */
   #isPrepared = false;
   /** Number of the block in {@link #answer}; 0 if it is missing. */
@@ -106,6 +108,7 @@ export class LiveInsert {
   /** Clears the chain for a start of playback at a frame of the song. */
   prepare(songFrame: number): void {
     this.#isPrepared = false;
+    this.#preparing = songFrame;
     this.#isIdle = true;
     this.#port.postMessage({ type: 'prepare', songFrame, nextNumber: this.#header.number }, []);
   }
@@ -125,6 +128,7 @@ export class LiveInsert {
     this.#beganInSilence = false;
     this.#flushes = !this.#isPrepared;
     this.#isPrepared = false;
+    this.#preparing = null;
     this.#isIdle = false;
     this.#silentBlocks = 0;
   }
@@ -234,6 +238,9 @@ export class LiveInsert {
     if (message.type === 'block') {
       this.#returned.put({ number: message.number, flags: 0, songFrame: 0 }, message.values, true);
     } else if (message.type === 'prepared') {
+      // Playback may have begun without it, or wait for another position.
+      if (message.songFrame !== this.#preparing) return;
+      this.#preparing = null;
       this.#isPrepared = true;
       this.#onPrepared();
     } else if (message.chainFrames !== this.#chainFrames) {
