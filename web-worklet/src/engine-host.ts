@@ -227,6 +227,7 @@ export class EngineHost {
       chain.rings,
       () => setLatency(insert.latencyFrames),
       () => this.#startPlaying(),
+      chain.bufferBlocks,
     );
     this.#insert = insert;
     setLatency(insert.latencyFrames);

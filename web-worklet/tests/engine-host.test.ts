@@ -123,7 +123,7 @@ describe('EngineHost', () => {
     const sent: ToWorker[] = [];
     const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
-    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null } });
+    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
     tell({ type: 'latency', chainFrames: 0 });
     live.receive({ type: 'play' });
     expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });

@@ -87,7 +87,7 @@ class Rig {
   };
   #frame = 0;
 
-  constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = []) {
+  constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = [], bufferBlocks: number | null = null) {
     const rings = isShared ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
     const sent = new BlockRing(rings?.sent);
     const returned = rings ? new BlockRing(rings.returned) : null;
@@ -114,8 +114,8 @@ class Rig {
       onPrepared: (songFrame) => tell({ type: 'prepared', songFrame }),
       onLatency: (latency) => tell({ type: 'latency', chainFrames: latency }),
       onReport: (report) => (this.report = report),
-    });
-    this.insert = new LiveInsert(port, rings, () => undefined, () => (this.prepared += 1));
+    }, bufferBlocks ?? 0);
+    this.insert = new LiveInsert(port, rings, () => undefined, () => (this.prepared += 1), bufferBlocks);
     this.link.setChain(CHAIN, lanes);
     this.link.open();
     this.service.open();
@@ -165,6 +165,25 @@ describe.each([
     const { latencyFrames, lateBlocks } = rig.insert.figures;
     expect([latencyFrames, lateBlocks]).toEqual([12 * BLOCK_FRAMES + 100, 0]);
     output.forEach((value, frame) => expect(value).toBe(frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1)));
+  });
+
+  it('waits for late blocks as long as the user chose', () => {
+    const rig = new Rig(isShared, 100, [], 240);
+    rig.play();
+    const expected = (frame: number): number => (frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1));
+    const { latencyFrames } = rig.insert.figures;
+    expect(latencyFrames).toBe(240 * BLOCK_FRAMES + 100);
+    const { service } = rig;
+    const deliver = service.deliver.bind(service);
+    const output = rig.render(100);
+    // The service stops for 200 blocks.
+    service.deliver = () => undefined;
+    output.push(...rig.render(400));
+    service.deliver = deliver;
+    output.push(...rig.render(600));
+    expect(rig.insert.figures.lateBlocks).toBe(0);
+    expect(rig.link.report.droppedBlocks).toBe(0);
+    expect(output.findIndex((value, frame) => value !== expected(frame))).toBe(-1);
   });
 
   it('sends automation before the block that it concerns, in batches of four blocks', () => {

@@ -2,7 +2,7 @@
  * Plays the effects of the master live: the service processes them block by block, instead of
  * rendering them in advance. Chains without plugins stay in the engine.
  */
-import { LiveChain, type EngineClient, type LiveChainSettings, type LiveFigures, type LivePluginState, type WorkerReport } from '@songfoundry/web-worklet';
+import { BUFFER_CHOICE_MAX, LiveChain, type EngineClient, type LiveChainSettings, type LiveFigures, type LivePluginState, type WorkerReport } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { hasMasterPlugins, liveChainOf, liveEdits, liveLanesOf, liveProblem, withoutMasterEffects } from '../project/live-chain';
 import type { Project } from '../project/model';
@@ -14,6 +14,10 @@ export type PluginSoundMode = 'cached' | 'live';
 
 const isMode = (value: unknown): value is PluginSoundMode => value === 'cached' || value === 'live';
 const STORAGE_KEY = 'masterPlugins';
+/** Where a browser keeps a larger buffer, for slow connections and busy machines. */
+const BUFFER_KEY = 'liveBufferBlocks';
+const isBufferChoice = (value: unknown): value is number | null =>
+  Number.isInteger(value) && Number(value) >= 8 && Number(value) <= BUFFER_CHOICE_MAX;
 
 export class LiveMaster {
   mode = $state<PluginSoundMode>(readStored(STORAGE_KEY, 'cached', isMode));
@@ -64,6 +68,7 @@ export class LiveMaster {
         workerUrl: LIVE_WORKER_URL,
         url: socketUrl(),
         protocols: this.#protocols(),
+        bufferBlocks: readStored<number | null>(BUFFER_KEY, null, isBufferChoice),
         onReport: (report) => {
           this.report = report;
           // The page may have got another token, as after a change of the password.

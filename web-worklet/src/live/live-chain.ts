@@ -11,6 +11,8 @@ export type LiveChainOptions = {
   url: string;
   /** Protocols of the WebSocket, one of which may contain a token. */
   protocols: string[];
+  /** Blocks from sending to playing at first and at least, up to `BUFFER_CHOICE_MAX`; null for the usual ones. */
+  bufferBlocks: number | null;
   /** Receives each change of the state. */
   onReport: (report: WorkerReport) => void;
 };
@@ -20,7 +22,7 @@ export class LiveChain {
   readonly #engine: EngineClient;
   readonly #worker: Worker;
 
-  constructor(engine: EngineClient, { workerUrl, url, protocols, onReport }: LiveChainOptions) {
+  constructor(engine: EngineClient, { workerUrl, url, protocols, bufferBlocks, onReport }: LiveChainOptions) {
     this.#engine = engine;
     this.#worker = new Worker(workerUrl, { type: 'module' });
     this.#worker.onerror = ({ message }) => {
@@ -30,8 +32,8 @@ export class LiveChain {
     this.#worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => onReport(data);
     const rings = canShareMemory() ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
     const { port1, port2 } = new MessageChannel();
-    this.#send({ type: 'open', url, protocols, port: port1, rings }, [port1]);
-    engine.setLiveChain({ port: port2, rings });
+    this.#send({ type: 'open', url, protocols, port: port1, rings, bufferBlocks }, [port1]);
+    engine.setLiveChain({ port: port2, rings, bufferBlocks });
   }
 
   /** Sets the effects and their automation. */

@@ -52,13 +52,15 @@ export class LiveInsert {
   /** Number of the block in {@link #answer}; 0 if it is missing. */
   #answerNumber = 0;
   #askedNumber = 0;
-  #bufferBlocks = BUFFER_FIRST;
+  #bufferBlocks: number;
+  readonly #leastBlocks: number;
+  readonly #mostBlocks: number;
   /** Latency of the chain; null while the service cannot be reached. */
   #chainFrames: number | null = null;
   /** The last known latency of the chain. The input keeps it while the service is out of reach. */
   #lastChainFrames = 0;
   /** The smallest number of blocks between the arrival of a block and its turn. */
-  #leastSpare = BUFFER_MOST;
+  #leastSpare: number;
   /** Blocks since the last late one, or since the buffer changed. */
   #blocksSinceLate = 0;
   #silentBlocks = 0;
@@ -68,14 +70,20 @@ export class LiveInsert {
 
   /**
    * `onLatency` is called when {@link latencyFrames} has changed, and `onPrepared` when the chain
-   * is clear after {@link prepare}.
+   * is clear after {@link prepare}. `bufferBlocks` are the blocks from sending to playing at first
+   * and at least; null for the usual ones.
    */
   constructor(
     port: InsertPort,
     rings: { sent: ArrayBufferLike; returned: ArrayBufferLike } | null,
     onLatency: () => void,
     onPrepared: () => void,
+    bufferBlocks: number | null = null,
   ) {
+    this.#bufferBlocks = bufferBlocks ?? BUFFER_FIRST;
+    this.#leastBlocks = bufferBlocks ?? BUFFER_LEAST;
+    this.#mostBlocks = Math.max(BUFFER_MOST, this.#bufferBlocks);
+    this.#leastSpare = this.#mostBlocks;
     this.#port = port;
     this.#isShared = rings !== null;
     this.#sent = new BlockRing(rings?.sent);
@@ -117,8 +125,8 @@ export class LiveInsert {
   start(): void {
     this.#begin();
     this.#beganInSilence = true;
-    if (this.#blocksSinceLate >= SHRINK_AFTER && this.#leastSpare > BUFFER_STEP && this.#bufferBlocks > BUFFER_LEAST) {
-      this.#setBuffer(Math.max(BUFFER_LEAST, this.#bufferBlocks - BUFFER_STEP));
+    if (this.#blocksSinceLate >= SHRINK_AFTER && this.#leastSpare > BUFFER_STEP && this.#bufferBlocks > this.#leastBlocks) {
+      this.#setBuffer(Math.max(this.#leastBlocks, this.#bufferBlocks - BUFFER_STEP));
     }
   }
 
@@ -174,16 +182,16 @@ export class LiveInsert {
     }
     this.#figures.lateBlocks += 1;
     this.#blocksSinceLate = 0;
-    this.#leastSpare = BUFFER_MOST;
+    this.#leastSpare = this.#mostBlocks;
     // Blocks that come a little late come in time after the buffer has grown.
-    if (this.#bufferBlocks < BUFFER_MOST && this.#returned.newest >= this.#firstNumber) {
-      this.#setBuffer(Math.min(BUFFER_MOST, this.#bufferBlocks + BUFFER_STEP));
+    if (this.#bufferBlocks < this.#mostBlocks && this.#returned.newest >= this.#firstNumber) {
+      this.#setBuffer(Math.min(this.#mostBlocks, this.#bufferBlocks + BUFFER_STEP));
     }
   }
 
   #setBuffer(blocks: number): void {
     this.#bufferBlocks = blocks;
-    this.#leastSpare = BUFFER_MOST;
+    this.#leastSpare = this.#mostBlocks;
     this.#blocksSinceLate = 0;
     this.#onLatency();
   }

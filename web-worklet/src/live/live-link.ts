@@ -6,7 +6,7 @@ import { BLOCK_VALUES, FLAG_FLUSH, FLAG_PLAYING, type BlockHeader, type BlockRin
 import { laneValueAt } from './lane-value';
 import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, WorkerReport } from './messages';
 
-/** Blocks on their way to the service and back, and blocks that wait for being sent: at most. */
+/** Blocks on their way to the service and back, and usually blocks that wait for being sent: at most. */
 const QUEUE_MAX = 32;
 /** Times between attempts to connect, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];
@@ -42,6 +42,8 @@ const laneKey = (effect: string, param: string): string => JSON.stringify([effec
 export class LiveLink {
   readonly #host: LinkHost;
   readonly #sent: BlockRing;
+  /** Blocks that wait for being sent, at most. */
+  readonly #waitingMax: number;
   #socket: LinkSocket | null = null;
   #chain: LiveChainSettings | null = null;
   #lanes: readonly LiveLane[] = [];
@@ -70,7 +72,9 @@ export class LiveLink {
   #heard = 0;
   readonly #values = new Float32Array(BLOCK_VALUES);
 
-  constructor(sent: BlockRing, host: LinkHost) {
+  /** Blocks that may wait are at least `bufferBlocks`, those from sending to playing. */
+  constructor(sent: BlockRing, host: LinkHost, bufferBlocks = 0) {
+    this.#waitingMax = Math.max(QUEUE_MAX, bufferBlocks);
     this.#sent = sent;
     this.#host = host;
   }
@@ -204,9 +208,9 @@ export class LiveLink {
       return;
     }
     const waiting = newest - this.#nextNumber + 1;
-    if (waiting > QUEUE_MAX) {
-      this.#droppedBlocks += waiting - QUEUE_MAX;
-      this.#nextNumber = newest + 1 - QUEUE_MAX;
+    if (waiting > this.#waitingMax) {
+      this.#droppedBlocks += waiting - this.#waitingMax;
+      this.#nextNumber = newest + 1 - this.#waitingMax;
     }
     while (this.#nextNumber <= newest && !this.#isFlushing && !this.#isFull()) {
       const number = this.#nextNumber;

@@ -31,6 +31,8 @@ export type WorkerCommand =
       port: MessagePort;
       /** The rings in shared memory; null if the page has none. */
       rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null;
+      /** The chosen number of blocks from sending to playing; null for the usual one. */
+      bufferBlocks: number | null;
     }
   | { type: 'chain'; chain: LiveChainSettings; lanes: readonly LiveLane[] }
   | { type: 'lanes'; lanes: readonly LiveLane[] }

@@ -40,7 +40,7 @@ onmessage = ({ data: command }: MessageEvent<WorkerCommand>): void => {
   }
 };
 
-function openLink({ url, protocols, port, rings }: WorkerCommand & { type: 'open' }): LiveLink {
+function openLink({ url, protocols, port, rings, bufferBlocks }: WorkerCommand & { type: 'open' }): LiveLink {
   nextProtocols = protocols;
   const sent = new BlockRing(rings?.sent);
   const returned = rings ? new BlockRing(rings.returned) : null;
@@ -55,7 +55,7 @@ function openLink({ url, protocols, port, rings }: WorkerCommand & { type: 'open
     onPrepared: (songFrame) => tell({ type: 'prepared', songFrame }),
     onLatency: (chainFrames) => tell({ type: 'latency', chainFrames }),
     onReport: report,
-  });
+  }, bufferBlocks ?? 0);
   port.onmessage = ({ data: message }: MessageEvent<ToWorker>) => {
     if (message.type === 'prepare') return opened.prepare(message.songFrame, message.nextNumber);
     message.headers.forEach((header, index) => {
