@@ -189,6 +189,7 @@ export class EngineHost {
         break;
       case 'stop':
         this.#waitingPlay = null;
+        this.#insert?.cancel();
         engine.carryOut(command);
         break;
       default:

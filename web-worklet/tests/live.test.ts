@@ -339,6 +339,15 @@ describe('a start of playback', () => {
     expect(rig.prepared).toBe(1);
   });
 
+  it('that was stopped while it waited leaves nothing for the next one', () => {
+    const rig = new Rig(true);
+    rig.insert.prepare(500);
+    rig.insert.cancel();
+    rig.insert.start();
+    rig.render(20);
+    expect(rig.service.commands.filter(({ cmd }) => cmd === 'flush')).toHaveLength(2);
+  });
+
   it('that did not wait any longer is cleared by itself, and so is the next one', () => {
     const rig = new Rig(true);
     rig.service.answersFlushes = false;

@@ -121,6 +121,12 @@ export class LiveInsert {
     this.#port.postMessage({ type: 'prepare', songFrame, nextNumber: this.#header.number }, []);
   }
 
+  /** Forgets {@link prepare}: the next start may be at another position. */
+  cancel(): void {
+    this.#preparing = null;
+    this.#isPrepared = false;
+  }
+
   /** Starts anew: the engine has cleared its audio, and the next block follows nothing. */
   start(): void {
     this.#begin();
