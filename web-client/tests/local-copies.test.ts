@@ -1,4 +1,4 @@
-/** Tests of the unsaved work in the browser's storage: after many edits, failures and other windows. */
+/** Tests of unsaved work in the browser: after many edits, failures, and beside other windows. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Project } from '../src/project/model';

@@ -11,7 +11,10 @@ export type LiveChainOptions = {
   url: string;
   /** Protocols of the WebSocket, one of which may contain a token. */
   protocols: string[];
-  /** Blocks from sending to playing at first and at least, up to `BUFFER_CHOICE_MAX`; null for the usual ones. */
+  /**
+   * Blocks from sending to playing at first and at least, at most `BUFFER_CHOICE_MAX`; null for the
+   * usual ones.
+   */
   bufferBlocks: number | null;
   /** Receives each change of the state. */
   onReport: (report: WorkerReport) => void;

@@ -6,7 +6,7 @@ import { BLOCK_VALUES, FLAG_FLUSH, FLAG_PLAYING, type BlockHeader, type BlockRin
 import { laneValueAt } from './lane-value';
 import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, WorkerReport } from './messages';
 
-/** Blocks on their way to the service and back, and usually blocks that wait for being sent: at most. */
+/** Most blocks on their way to the service and back; usually also most that wait to be sent. */
 const QUEUE_MAX = 32;
 /** Times between attempts to connect, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];

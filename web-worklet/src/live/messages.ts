@@ -50,7 +50,7 @@ export type LivePluginState =
   | { kind: 'restarting'; detail: string }
   | { kind: 'missing'; detail: string };
 
-/** State of the connection to the service; `failed` if the worker cannot run, so it does not try again. */
+/** State of the connection to the service; `failed` if the worker cannot run at all. */
 export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string } | { kind: 'failed'; detail: string };
 
 /** What the worker tells the page when it changes. */
