@@ -55,12 +55,33 @@ describe('MIDI clock', () => {
   it('stops once, and moves after a seek or a jump of the loop', () => {
     const { clock, sent } = makeClock();
     play(clock, sent, 0, 0.5);
+    const ahead = Math.max(...sent.map(({ atMs = 0 }) => atMs));
     sent.length = 0;
     clock.update({ playing: true, tick: 480, nowMs: 1525, tempoMap: TEMPO_MAP });
-    expect(sent.slice(0, 3).map(({ message }) => message)).toEqual([[0xfc], [0xf2, 2, 0], [0xfb]]);
+    expect(sent.slice(0, 3).map(({ message }) => message)).toEqual([[0xfc], [0xf2, 3, 0], [0xfb]]);
     sent.length = 0;
     clock.update({ playing: false, tick: 480, nowMs: 1550, tempoMap: TEMPO_MAP });
     clock.update({ playing: false, tick: 480, nowMs: 1575, tempoMap: TEMPO_MAP });
-    expect(sent).toEqual([{ message: [0xfc], atMs: undefined }]);
+    // Not before the start, which follows the clocks that were sent ahead.
+    expect(sent).toEqual([{ message: [0xfc], atMs: ahead }]);
+  });
+
+  it('lets no clock that was sent ahead count after a jump', () => {
+    const { clock, sent } = makeClock();
+    play(clock, sent, 0, 1);
+    const ahead = Math.max(...sent.map(({ atMs = 0 }) => atMs));
+    const [stop, position, go, ...clocks] = play(clock, sent, 480, 0.2, 2025);
+    expect(ahead).toBeGreaterThan(2025);
+    expect([stop, position, go].map((entry) => entry?.atMs)).toEqual([ahead, ahead, ahead]);
+    expect([stop, position, go].map((entry) => entry?.message[0])).toEqual([0xfc, 0xf2, 0xfb]);
+    const sixteenths = position?.message[1] ?? 0;
+    expect(clocks[0]?.atMs).toBeGreaterThanOrEqual(ahead);
+    expect((clocks[0]?.atMs ?? 0) - 2025).toBeCloseTo(((sixteenths * 240 - 480) / 1920) * 1000, 6);
+  });
+
+  it('ignores a position that is no number', () => {
+    const { clock, sent } = makeClock();
+    clock.update({ playing: true, tick: NaN, nowMs: 0, tempoMap: TEMPO_MAP });
+    expect(sent.filter(({ message }) => message[0] === 0xf8)).toEqual([]);
   });
 });

@@ -189,6 +189,7 @@ export class EngineHost {
         break;
       case 'stop':
         this.#waitingPlay = null;
+        this.#insert?.cancel();
         engine.carryOut(command);
         break;
       default:
@@ -227,6 +228,7 @@ export class EngineHost {
       chain.rings,
       () => setLatency(insert.latencyFrames),
       () => this.#startPlaying(),
+      chain.bufferBlocks,
     );
     this.#insert = insert;
     setLatency(insert.latencyFrames);

@@ -9,6 +9,7 @@ export {
   type TrackMix,
   type UnavailableReason,
 } from './engine-client';
+export { BUFFER_CHOICE_MAX } from './live/block-ring';
 export { LiveChain, type LiveChainOptions } from './live/live-chain';
 export type { LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
 export type { EngineStatus, MasterMeters } from './protocol';

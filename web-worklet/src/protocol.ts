@@ -50,7 +50,7 @@ export type BulkCommands = {
    * Lets the master's signal before the fader pass the live chain of the worker at `port`; null ends
    * that. `rings` is shared memory, if the page has it.
    */
-  setLiveChain: { chain: { port: MessagePort; rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null } | null };
+  setLiveChain: { chain: { port: MessagePort; rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null; bufferBlocks: number | null } | null };
 };
 
 /** A message to the engine. */

@@ -123,12 +123,12 @@ describe('EngineHost', () => {
     const sent: ToWorker[] = [];
     const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
-    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null } });
+    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
     tell({ type: 'latency', chainFrames: 0 });
     live.receive({ type: 'play' });
     expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
     expect(peak(live.render(4_800))).toBe(0);
-    tell({ type: 'prepared' });
+    tell({ type: 'prepared', songFrame: 0 });
     const output: number[] = [];
     while (output.length < 24_000) {
       output.push(...live.render(128));

@@ -68,10 +68,15 @@ class FakeService {
 
 const CHAIN = { sampleRateHz: 48_000, seed: 0, bpm: 120, effects: [{ id: 'v', type: 'vst2', plugin_id: 'x', params: { gain: 0.5 } }] };
 
+/** Time after which a silent connection is given up, in milliseconds. */
+const SILENCE_MS = 20_000;
+
 /** An audio thread, a worker and services, without real threads. */
 class Rig {
   services: FakeService[] = [];
   waiting: { action: () => void; ms: number }[] = [];
+  /** The timers that notice the silence of a service. */
+  watches: { action: () => void; ms: number }[] = [];
   report: WorkerReport | null = null;
   prepared = 0;
   readonly insert: LiveInsert;
@@ -82,7 +87,7 @@ class Rig {
   };
   #frame = 0;
 
-  constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = []) {
+  constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = [], bufferBlocks: number | null = null) {
     const rings = isShared ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
     const sent = new BlockRing(rings?.sent);
     const returned = rings ? new BlockRing(rings.returned) : null;
@@ -101,16 +106,16 @@ class Rig {
         this.services.push(service);
         return service.socket;
       },
-      later: (action, ms) => this.waiting.push({ action, ms }),
+      later: (action, ms) => (ms < SILENCE_MS ? this.waiting : this.watches).push({ action, ms }),
       onBlock: (number, values) => {
         if (returned) returned.put({ number, flags: 0, songFrame: 0 }, values, true);
         else tell({ type: 'block', number, values });
       },
-      onPrepared: () => tell({ type: 'prepared' }),
+      onPrepared: (songFrame) => tell({ type: 'prepared', songFrame }),
       onLatency: (latency) => tell({ type: 'latency', chainFrames: latency }),
       onReport: (report) => (this.report = report),
-    });
-    this.insert = new LiveInsert(port, rings, () => undefined, () => (this.prepared += 1));
+    }, bufferBlocks ?? 0);
+    this.insert = new LiveInsert(port, rings, () => undefined, () => (this.prepared += 1), bufferBlocks);
     this.link.setChain(CHAIN, lanes);
     this.link.open();
     this.service.open();
@@ -160,6 +165,25 @@ describe.each([
     const { latencyFrames, lateBlocks } = rig.insert.figures;
     expect([latencyFrames, lateBlocks]).toEqual([12 * BLOCK_FRAMES + 100, 0]);
     output.forEach((value, frame) => expect(value).toBe(frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1)));
+  });
+
+  it('waits for late blocks as long as the user chose', () => {
+    const rig = new Rig(isShared, 100, [], 240);
+    rig.play();
+    const expected = (frame: number): number => (frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1));
+    const { latencyFrames } = rig.insert.figures;
+    expect(latencyFrames).toBe(240 * BLOCK_FRAMES + 100);
+    const { service } = rig;
+    const deliver = service.deliver.bind(service);
+    const output = rig.render(100);
+    // The service stops for 200 blocks.
+    service.deliver = () => undefined;
+    output.push(...rig.render(400));
+    service.deliver = deliver;
+    output.push(...rig.render(600));
+    expect(rig.insert.figures.lateBlocks).toBe(0);
+    expect(rig.link.report.droppedBlocks).toBe(0);
+    expect(output.findIndex((value, frame) => value !== expected(frame))).toBe(-1);
   });
 
   it('sends automation before the block that it concerns, in batches of four blocks', () => {
@@ -266,7 +290,95 @@ describe('the link', () => {
   });
 });
 
+describe('a service that does not answer', () => {
+  const silences = (rig: Rig): void => rig.watches.splice(0).forEach(({ action }) => action());
+
+  it('is left and asked again', () => {
+    const rig = new Rig(true);
+    rig.play();
+    rig.render(40);
+    // It owes nothing, for as long as it likes.
+    for (let time = 0; time < 3; time += 1) silences(rig);
+    expect(rig.report?.connection.kind).toBe('open');
+    rig.service.answersBlocks = false;
+    rig.render(40);
+    silences(rig);
+    silences(rig);
+    expect(rig.report?.connection).toEqual({ kind: 'lost', detail: 'the service has not answered for 20 seconds' });
+    const [silent] = rig.services;
+    rig.waiting.splice(0).forEach(({ action }) => action());
+    rig.service.open();
+    // Late messages and the end of the first connection do not concern the second one.
+    silent?.drop();
+    silent?.tell({ cmd: 'plugin_failed', effect: 'v', detail: 'old', restarting: false });
+    expect(rig.report?.connection.kind).toBe('open');
+    expect(rig.report?.plugins).toEqual([['v', { kind: 'opening' }]]);
+    expect(rig.render(120).at(-1)).not.toBeNull();
+  });
+
+  it('is left even if it never accepts the connection', () => {
+    const rig = new Rig(true);
+    rig.service.drop();
+    rig.waiting.splice(0).forEach(({ action }) => action());
+    silences(rig);
+    expect(rig.report?.connection.kind).toBe('lost');
+    expect(rig.waiting).toHaveLength(1);
+  });
+});
+
+describe('a start of playback', () => {
+  it('waits until the chain is clear for the newest position', () => {
+    const rig = new Rig(true);
+    rig.service.answersFlushes = false;
+    rig.insert.prepare(500);
+    rig.insert.prepare(9000);
+    rig.service.tell({ cmd: 'flush_done' });
+    expect(rig.prepared).toBe(0);
+    expect(rig.service.commands.at(-1)).toEqual({ cmd: 'flush', frame: 9000 });
+    rig.service.tell({ cmd: 'flush_done' });
+    expect(rig.prepared).toBe(1);
+  });
+
+  it('that was stopped while it waited leaves nothing for the next one', () => {
+    const rig = new Rig(true);
+    rig.insert.prepare(500);
+    rig.insert.cancel();
+    rig.insert.start();
+    rig.render(20);
+    expect(rig.service.commands.filter(({ cmd }) => cmd === 'flush')).toHaveLength(2);
+  });
+
+  it('that did not wait any longer is cleared by itself, and so is the next one', () => {
+    const rig = new Rig(true);
+    rig.service.answersFlushes = false;
+    rig.play();
+    rig.service.tell({ cmd: 'flush_done' });
+    rig.service.answersFlushes = true;
+    rig.render(20);
+    const count = (): number => rig.service.commands.filter(({ cmd }) => cmd === 'flush').length;
+    const flushes = count();
+    // A seek during playback.
+    rig.insert.start();
+    rig.render(20);
+    expect(count()).toBe(flushes + 1);
+  });
+});
+
 describe('automation', () => {
+  it('that ends or is overridden leaves the values of the export', () => {
+    const lane: LiveLane = { effect: 'v', param: 'gain', points: [{ frame: 0, value: 3, curve: 'step' }] };
+    const rig = new Rig(true, 0, [lane]);
+    rig.play();
+    rig.render(20);
+    rig.link.setParameter('v', 'gain', 7);
+    rig.render(20);
+    const values = rig.service.commands.filter(({ cmd }) => cmd === 'SET_PARAM').map(({ value }) => value);
+    expect(values).toEqual([3, 7, 3]);
+    rig.link.setLanes([]);
+    expect(rig.service.commands.at(-1)).toMatchObject({ cmd: 'chain', effects: [{ id: 'v', params: { gain: 7 } }] });
+  });
+
+
   it('has the values of the engine between its points', () => {
     const points = [
       { frame: 100, value: 0, curve: 'linear' as const },

@@ -17,8 +17,10 @@ test.use({ settings: { SF_LIVE_PLUGIN_BLOCK_MAX_MS: '10000' } });
 
 /** Largest difference of a sample of live playback and of the export. */
 const TOLERANCE = 1e-5;
-/** Playbacks until one has no late block: after each one that has, the buffer is larger. */
-const ATTEMPTS = 40;
+/** Blocks of the buffer: 1.28 seconds, for which a busy machine may stop a process. */
+const BUFFER_BLOCKS = 240;
+/** Playbacks until one has no late block. */
+const ATTEMPTS = 6;
 
 const effectPanel = (page: Page, name: string): Locator => page.getByRole('listitem', { name: new RegExp(`^Effect \\d+: ${name}`) });
 const figures = (page: Page): Locator => page.getByRole('group', { name: 'Live plugins' });
@@ -54,7 +56,8 @@ async function recordInTime(page: Page): ReturnType<typeof recordSong> {
     await page.waitForTimeout(600);
     const late = (await lateBlocks(page)) - before;
     console.log(`live playback ${attempt}: ${late} late blocks, ${await figures(page).textContent()}`);
-    if (late === 0 || attempt === ATTEMPTS) return recording;
+    if (late === 0) return recording;
+    expect(attempt, 'playbacks with late blocks').toBeLessThan(ATTEMPTS);
   }
 }
 
@@ -90,6 +93,7 @@ async function storeAutomation(page: Page, service: Service): Promise<void> {
 }
 
 test('the plugins of the master play live as in the export', async ({ page, service }) => {
+  await page.addInitScript((blocks) => localStorage.setItem('songfoundry.liveBufferBlocks', String(blocks)), BUFFER_BLOCKS);
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so', 'ZamVerb-vst.so', 'ZaMaximX2-vst.so']);
   try {
     await newNekobiSong(page, service);

@@ -2,7 +2,7 @@
  * Plays the effects of the master live: the service processes them block by block, instead of
  * rendering them in advance. Chains without plugins stay in the engine.
  */
-import { LiveChain, type EngineClient, type LiveChainSettings, type LiveFigures, type LivePluginState, type WorkerReport } from '@songfoundry/web-worklet';
+import { BUFFER_CHOICE_MAX, LiveChain, type EngineClient, type LiveChainSettings, type LiveFigures, type LivePluginState, type WorkerReport } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { hasMasterPlugins, liveChainOf, liveEdits, liveLanesOf, liveProblem, withoutMasterEffects } from '../project/live-chain';
 import type { Project } from '../project/model';
@@ -14,6 +14,10 @@ export type PluginSoundMode = 'cached' | 'live';
 
 const isMode = (value: unknown): value is PluginSoundMode => value === 'cached' || value === 'live';
 const STORAGE_KEY = 'masterPlugins';
+/** Where a browser keeps a larger buffer, for slow connections and busy machines. */
+const BUFFER_KEY = 'liveBufferBlocks';
+const isBufferChoice = (value: unknown): value is number | null =>
+  Number.isInteger(value) && Number(value) >= 8 && Number(value) <= BUFFER_CHOICE_MAX;
 
 export class LiveMaster {
   mode = $state<PluginSoundMode>(readStored(STORAGE_KEY, 'cached', isMode));
@@ -25,7 +29,10 @@ export class LiveMaster {
   #engine: EngineClient | null = null;
   #chain: LiveChain | null = null;
   #sentChain: LiveChainSettings | null = null;
-  #sentLanes: readonly unknown[] = [];
+  /** The parts of the song of which the service has the chain and its automation. */
+  #sentInputs: readonly unknown[] = [];
+  /** The token of the next connections. */
+  #sentToken: string | null = null;
 
   constructor(api: Api) {
     this.#api = api;
@@ -60,13 +67,20 @@ export class LiveMaster {
       this.#chain = new LiveChain(engine, {
         workerUrl: LIVE_WORKER_URL,
         url: socketUrl(),
-        protocols: ['songfoundry.v1', ...(this.#api.token === null ? [] : [`bearer.${this.#api.token}`])],
-        onReport: (report) => (this.report = report),
+        protocols: this.#protocols(),
+        bufferBlocks: readStored<number | null>(BUFFER_KEY, null, isBufferChoice),
+        onReport: (report) => {
+          this.report = report;
+          // The page may have got another token, as after a change of the password.
+          if (this.#api.token !== this.#sentToken) this.#chain?.setProtocols(this.#protocols());
+        },
       });
     }
+    const inputs = [project.master, project.tempo_map, project.sample_rate_hz, project.settings];
+    if (inputs.every((input, index) => input === this.#sentInputs[index])) return;
     const chain = liveChainOf(project);
-    const laneInputs = [project.master.automation, project.tempo_map, project.sample_rate_hz];
-    const haveLanesChanged = laneInputs.some((input, index) => input !== this.#sentLanes[index]);
+    const [sentMaster, sentTempo] = this.#sentInputs as [Project['master']?, Project['tempo_map']?];
+    const haveLanesChanged = project.master.automation !== sentMaster?.automation || project.tempo_map !== sentTempo;
     const edits = this.#sentChain && liveEdits(this.#sentChain, chain);
     if (!edits) this.#chain.setChain(chain, liveLanesOf(project));
     else {
@@ -77,7 +91,12 @@ export class LiveMaster {
       }
     }
     this.#sentChain = chain;
-    this.#sentLanes = laneInputs;
+    this.#sentInputs = inputs;
+  }
+
+  #protocols(): string[] {
+    this.#sentToken = this.#api.token;
+    return ['songfoundry.v1', ...(this.#sentToken === null ? [] : [`bearer.${this.#sentToken}`])];
   }
 
   /** Ends the live chain; the engine plays the master without it. */
@@ -86,7 +105,7 @@ export class LiveMaster {
     this.#chain = null;
     this.#engine = null;
     this.#sentChain = null;
-    this.#sentLanes = [];
+    this.#sentInputs = [];
     this.report = null;
     this.figures = null;
   }

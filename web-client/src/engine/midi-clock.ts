@@ -4,10 +4,10 @@
  * 1.0, system common and real-time messages).
  */
 import { TICKS_PER_QUARTER, type TempoPoint } from '../project/model';
-import { secsAtTick } from '../project/tempo';
+import { secsAtTick, tickAtSecs } from '../project/tempo';
 
 /** The member of a MIDIOutput that the clock needs. `atMs` is a time of `performance.now()`. */
-export type ClockPort = { send: (message: number[], atMs?: number) => void };
+export type ClockPort = { send: (message: number[], atMs?: number) => unknown };
 
 /** The state of playback at `nowMs`. `tick` is audible then. */
 export type ClockState = { playing: boolean; tick: number; nowMs: number; tempoMap: readonly TempoPoint[] };
@@ -41,6 +41,10 @@ export class MidiClock {
   #last: ClockState | null = null;
   /** Number of the next clock, counted from the start of the song. */
   #nextClock = 0;
+  /** Time of the last clock, which may be ahead. */
+  #sentUntilMs = -Infinity;
+  /** Time of the last start if it waits for clocks that were sent ahead. */
+  #startMs: number[] = [];
 
   constructor(port: ClockPort) {
     this.#port = port;
@@ -55,28 +59,34 @@ export class MidiClock {
     const audibleSecs = secsAtTick(tempoMap, tick);
     for (;;) {
       const atMs = nowMs + (secsAtTick(tempoMap, this.#nextClock * CLOCK_TICKS) - audibleSecs) * 1000;
-      if (atMs > nowMs + AHEAD_MS) return;
-      this.#port.send([CLOCK], Math.max(nowMs, atMs));
+      if (!(atMs <= nowMs + AHEAD_MS)) return;
+      this.#sentUntilMs = Math.max(nowMs, atMs);
+      this.#port.send([CLOCK], this.#sentUntilMs);
       this.#nextClock += 1;
     }
   }
 
   /** Sends Stop, if the receivers play. */
   stop(): void {
-    if (this.#last) this.#port.send([STOP]);
+    if (this.#last) this.#port.send([STOP], ...this.#startMs);
     this.#last = null;
   }
 
   /**
    * Lets the receivers start at the next sixteenth, because the song position counts sixteenths.
+   * Clocks that were sent ahead cannot be taken back, so the receivers must get them before.
    */
-  #startAt({ tick }: ClockState): void {
-    if (this.#last) this.#port.send([STOP]);
+  #startAt({ tick: audibleTick, nowMs, tempoMap }: ClockState): void {
+    const isAhead = this.#sentUntilMs > nowMs;
+    const tick = isAhead ? tickAtSecs(tempoMap, secsAtTick(tempoMap, audibleTick) + (this.#sentUntilMs - nowMs) / 1000) : audibleTick;
+    const atMs = isAhead ? [this.#sentUntilMs] : [];
+    this.#startMs = atMs;
+    if (this.#last) this.#port.send([STOP], ...atMs);
     const position = Math.min(POSITION_MAX, Math.max(0, Math.ceil(tick / POSITION_TICKS - 1e-6)));
-    if (position === 0) this.#port.send([START]);
+    if (position === 0) this.#port.send([START], ...atMs);
     else {
-      this.#port.send([SONG_POSITION, position & 0x7f, position >> 7]);
-      this.#port.send([CONTINUE]);
+      this.#port.send([SONG_POSITION, position & 0x7f, position >> 7], ...atMs);
+      this.#port.send([CONTINUE], ...atMs);
     }
     this.#nextClock = (position * POSITION_TICKS) / CLOCK_TICKS;
   }

@@ -74,8 +74,10 @@ export type LiveEdit = { effect: string; param: string; value: unknown } | { eff
 /** Returns the edits that lead from one chain to another; null if a new chain is needed. */
 export function liveEdits(before: LiveChainSettings, after: LiveChainSettings): LiveEdit[] | null {
   const fixed = ({ effects, ...song }: LiveChainSettings): string =>
-    JSON.stringify([song, effects.map(({ params, bypass: _bypass, ...effect }) => [effect, Object.keys(params ?? {}).sort()])]);
-  if (fixed(before) !== fixed(after)) return null;
+    JSON.stringify([song, effects.map(({ params, bypass: _bypass, state: _state, ...effect }) => [effect, Object.keys(params ?? {}).sort()])]);
+  // States are large, so they are not written as JSON during the drag of a control.
+  const haveStatesChanged = after.effects.some(({ state }, index) => state !== before.effects[index]?.state);
+  if (haveStatesChanged || fixed(before) !== fixed(after)) return null;
   return after.effects.flatMap((effect, index): LiveEdit[] => {
     const { params: oldParams = {}, bypass: wasBypassed = false } = before.effects[index] ?? {};
     const edits: LiveEdit[] = Object.entries(effect.params ?? {})

@@ -9,8 +9,10 @@ export const BLOCK_FRAMES = 256;
 export const BLOCK_VALUES = 2 * BLOCK_FRAMES;
 /** Blocks that the audio thread sends at a time. */
 export const BATCH_BLOCKS = 4;
+/** Most blocks from sending to playing that a user may choose. */
+export const BUFFER_CHOICE_MAX = 240;
 /** Slots of a ring: twice the largest queue, so that a reader never meets its writer. */
-const SLOTS = 64;
+const SLOTS = 512;
 /** Numbers before the slots: only that of the newest block. */
 const HEAD_INTS = 4;
 /** Numbers of a slot: that of its block, its flags, and the low and high part of its position. */

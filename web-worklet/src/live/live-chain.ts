@@ -1,7 +1,7 @@
 /** The page's client of a live chain: effects of the master that the service processes. */
 import type { EngineClient } from '../engine-client';
 import { canShareMemory, RING_BYTES } from './block-ring';
-import type { LiveChainSettings, LiveLane, WorkerCommand, WorkerReport } from './messages';
+import type { LiveChainSettings, LiveConnection, LiveLane, WorkerCommand, WorkerReport } from './messages';
 
 /** Options of a live chain. */
 export type LiveChainOptions = {
@@ -11,6 +11,11 @@ export type LiveChainOptions = {
   url: string;
   /** Protocols of the WebSocket, one of which may contain a token. */
   protocols: string[];
+  /**
+   * Blocks from sending to playing at first and at least, at most `BUFFER_CHOICE_MAX`; null for the
+   * usual ones.
+   */
+  bufferBlocks: number | null;
   /** Receives each change of the state. */
   onReport: (report: WorkerReport) => void;
 };
@@ -20,14 +25,18 @@ export class LiveChain {
   readonly #engine: EngineClient;
   readonly #worker: Worker;
 
-  constructor(engine: EngineClient, { workerUrl, url, protocols, onReport }: LiveChainOptions) {
+  constructor(engine: EngineClient, { workerUrl, url, protocols, bufferBlocks, onReport }: LiveChainOptions) {
     this.#engine = engine;
     this.#worker = new Worker(workerUrl, { type: 'module' });
+    this.#worker.onerror = ({ message }) => {
+      const connection: LiveConnection = { kind: 'failed', detail: message || 'the script of the live plugins cannot be loaded' };
+      onReport({ connection, plugins: [], chainFrames: 0, queuedBlocks: 0, droppedBlocks: 0 });
+    };
     this.#worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => onReport(data);
     const rings = canShareMemory() ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
     const { port1, port2 } = new MessageChannel();
-    this.#send({ type: 'open', url, protocols, port: port1, rings }, [port1]);
-    engine.setLiveChain({ port: port2, rings });
+    this.#send({ type: 'open', url, protocols, port: port1, rings, bufferBlocks }, [port1]);
+    engine.setLiveChain({ port: port2, rings, bufferBlocks });
   }
 
   /** Sets the effects and their automation. */
@@ -48,10 +57,16 @@ export class LiveChain {
     this.#send({ type: 'bypass', effect, bypass });
   }
 
+  /** Sets the protocols of the next connections, one of which may contain a token. */
+  setProtocols(protocols: string[]): void {
+    this.#send({ type: 'protocols', protocols });
+  }
+
   /** Disconnects from the service. */
   close(): void {
     if (!this.#engine.hasEnded) this.#engine.setLiveChain(null);
     this.#worker.onmessage = null;
+    this.#worker.onerror = null;
     this.#send({ type: 'close' });
   }
 

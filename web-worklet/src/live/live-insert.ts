@@ -45,18 +45,22 @@ export class LiveInsert {
   #beganInSilence = false;
   /** Whether the next block clears the chain. */
   #flushes = true;
+  /** The frame of the song for which the chain is being cleared; null if it is not. */
+  #preparing: number | null = null;
   /** Whether the chain was cleared for the next start. */
   #isPrepared = false;
   /** Number of the block in {@link #answer}; 0 if it is missing. */
   #answerNumber = 0;
   #askedNumber = 0;
-  #bufferBlocks = BUFFER_FIRST;
+  #bufferBlocks: number;
+  readonly #leastBlocks: number;
+  readonly #mostBlocks: number;
   /** Latency of the chain; null while the service cannot be reached. */
   #chainFrames: number | null = null;
   /** The last known latency of the chain. The input keeps it while the service is out of reach. */
   #lastChainFrames = 0;
   /** The smallest number of blocks between the arrival of a block and its turn. */
-  #leastSpare = BUFFER_MOST;
+  #leastSpare: number;
   /** Blocks since the last late one, or since the buffer changed. */
   #blocksSinceLate = 0;
   #silentBlocks = 0;
@@ -66,14 +70,20 @@ export class LiveInsert {
 
   /**
    * `onLatency` is called when {@link latencyFrames} has changed, and `onPrepared` when the chain
-   * is clear after {@link prepare}.
+   * is clear after {@link prepare}. `bufferBlocks` are the blocks from sending to playing at first
+   * and at least; null for the usual ones.
    */
   constructor(
     port: InsertPort,
     rings: { sent: ArrayBufferLike; returned: ArrayBufferLike } | null,
     onLatency: () => void,
     onPrepared: () => void,
+    bufferBlocks: number | null = null,
   ) {
+    this.#bufferBlocks = bufferBlocks ?? BUFFER_FIRST;
+    this.#leastBlocks = bufferBlocks ?? BUFFER_LEAST;
+    this.#mostBlocks = Math.max(BUFFER_MOST, this.#bufferBlocks);
+    this.#leastSpare = this.#mostBlocks;
     this.#port = port;
     this.#isShared = rings !== null;
     this.#sent = new BlockRing(rings?.sent);
@@ -106,16 +116,23 @@ export class LiveInsert {
   /** Clears the chain for a start of playback at a frame of the song. */
   prepare(songFrame: number): void {
     this.#isPrepared = false;
+    this.#preparing = songFrame;
     this.#isIdle = true;
     this.#port.postMessage({ type: 'prepare', songFrame, nextNumber: this.#header.number }, []);
+  }
+
+  /** Forgets {@link prepare}: the next start may be at another position. */
+  cancel(): void {
+    this.#preparing = null;
+    this.#isPrepared = false;
   }
 
   /** Starts anew: the engine has cleared its audio, and the next block follows nothing. */
   start(): void {
     this.#begin();
     this.#beganInSilence = true;
-    if (this.#blocksSinceLate >= SHRINK_AFTER && this.#leastSpare > BUFFER_STEP && this.#bufferBlocks > BUFFER_LEAST) {
-      this.#setBuffer(Math.max(BUFFER_LEAST, this.#bufferBlocks - BUFFER_STEP));
+    if (this.#blocksSinceLate >= SHRINK_AFTER && this.#leastSpare > BUFFER_STEP && this.#bufferBlocks > this.#leastBlocks) {
+      this.#setBuffer(Math.max(this.#leastBlocks, this.#bufferBlocks - BUFFER_STEP));
     }
   }
 
@@ -125,6 +142,7 @@ export class LiveInsert {
     this.#beganInSilence = false;
     this.#flushes = !this.#isPrepared;
     this.#isPrepared = false;
+    this.#preparing = null;
     this.#isIdle = false;
     this.#silentBlocks = 0;
   }
@@ -170,16 +188,16 @@ export class LiveInsert {
     }
     this.#figures.lateBlocks += 1;
     this.#blocksSinceLate = 0;
-    this.#leastSpare = BUFFER_MOST;
+    this.#leastSpare = this.#mostBlocks;
     // Blocks that come a little late come in time after the buffer has grown.
-    if (this.#bufferBlocks < BUFFER_MOST && this.#returned.newest >= this.#firstNumber) {
-      this.#setBuffer(Math.min(BUFFER_MOST, this.#bufferBlocks + BUFFER_STEP));
+    if (this.#bufferBlocks < this.#mostBlocks && this.#returned.newest >= this.#firstNumber) {
+      this.#setBuffer(Math.min(this.#mostBlocks, this.#bufferBlocks + BUFFER_STEP));
     }
   }
 
   #setBuffer(blocks: number): void {
     this.#bufferBlocks = blocks;
-    this.#leastSpare = BUFFER_MOST;
+    this.#leastSpare = this.#mostBlocks;
     this.#blocksSinceLate = 0;
     this.#onLatency();
   }
@@ -234,6 +252,9 @@ export class LiveInsert {
     if (message.type === 'block') {
       this.#returned.put({ number: message.number, flags: 0, songFrame: 0 }, message.values, true);
     } else if (message.type === 'prepared') {
+      // Playback may have begun without it, or wait for another position.
+      if (message.songFrame !== this.#preparing) return;
+      this.#preparing = null;
       this.#isPrepared = true;
       this.#onPrepared();
     } else if (message.chainFrames !== this.#chainFrames) {

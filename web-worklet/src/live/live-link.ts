@@ -6,7 +6,7 @@ import { BLOCK_VALUES, FLAG_FLUSH, FLAG_PLAYING, type BlockHeader, type BlockRin
 import { laneValueAt } from './lane-value';
 import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, WorkerReport } from './messages';
 
-/** Blocks on their way to the service and back, and blocks that wait for being sent: at most. */
+/** Most blocks on their way to the service and back; usually also most that wait to be sent. */
 const QUEUE_MAX = 32;
 /** Times between attempts to connect, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];
@@ -15,6 +15,8 @@ const OPEN_ATTEMPTS = 8;
 const OPEN_AGAIN_MS = 500;
 /** Time without another late block after which a plugin counts as running, in milliseconds. */
 const LATE_MS = 2000;
+/** A connection on which the service owes an answer for so long is given up, in milliseconds. */
+const SILENCE_MS = 20_000;
 
 /** The parts of a WebSocket that a link uses. */
 export type LinkSocket = Pick<WebSocket, 'send' | 'close' | 'bufferedAmount' | 'readyState' | 'binaryType' | 'onopen' | 'onclose' | 'onmessage'>;
@@ -25,7 +27,8 @@ export type LinkHost = {
   later: (action: () => void, ms: number) => void;
   /** Receives a processed block. */
   onBlock: (number: number, values: Float32Array) => void;
-  onPrepared: () => void;
+  /** The chain is clear for a frame of the song. */
+  onPrepared: (songFrame: number) => void;
   /** Receives the latency of the chain in frames; null while the service cannot be reached. */
   onLatency: (chainFrames: number | null) => void;
   onReport: (report: WorkerReport) => void;
@@ -34,9 +37,13 @@ export type LinkHost = {
 /** A text message of the service. */
 type Answer = { cmd: string; effect?: string; detail?: string; code?: string; restarting?: boolean; total?: number };
 
+const laneKey = (effect: string, param: string): string => JSON.stringify([effect, param]);
+
 export class LiveLink {
   readonly #host: LinkHost;
   readonly #sent: BlockRing;
+  /** Blocks that wait for being sent, at most. */
+  readonly #waitingMax: number;
   #socket: LinkSocket | null = null;
   #chain: LiveChainSettings | null = null;
   #lanes: readonly LiveLane[] = [];
@@ -49,6 +56,8 @@ export class LiveLink {
   #isFlushing = false;
   /** Number of the block before which the chain was cleared. */
   #flushedBefore = 0;
+  /** Position for which the chain is cleared or was cleared last. */
+  #flushFrame = 0;
   /** Position for which the audio thread waits; null if it does not wait. */
   #prepareFrame: number | null = null;
   #connection: LiveConnection = { kind: 'connecting' };
@@ -59,9 +68,13 @@ export class LiveLink {
   #chainFrames = 0;
   #droppedBlocks = 0;
   #isClosed = false;
+  /** Number of messages of the service. */
+  #heard = 0;
   readonly #values = new Float32Array(BLOCK_VALUES);
 
-  constructor(sent: BlockRing, host: LinkHost) {
+  /** Blocks that may wait are at least `bufferBlocks`, those from sending to playing. */
+  constructor(sent: BlockRing, host: LinkHost, bufferBlocks = 0) {
+    this.#waitingMax = Math.max(QUEUE_MAX, bufferBlocks);
     this.#sent = sent;
     this.#host = host;
   }
@@ -71,20 +84,43 @@ export class LiveLink {
     if (this.#isClosed) return;
     const socket = this.#host.connect();
     this.#socket = socket;
+    this.#watch(socket);
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => {
+      if (socket !== this.#socket) return;
+      this.#heard += 1;
       this.#connection = { kind: 'open' };
       this.#failures = 0;
       this.#sendChain();
       this.#report();
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      if (socket !== this.#socket) return;
+      this.#heard += 1;
       if (typeof data === 'string') this.#receive(JSON.parse(data) as Answer);
       else this.#receiveBlock(new Float32Array(data));
     };
     socket.onclose = ({ code, reason }) => {
       if (socket === this.#socket) this.#lose(reason === '' ? `the connection ended with code ${code}` : reason);
     };
+  }
+
+  /** Gives up a connection on which the service is silent although it owes an answer. */
+  #watch(socket: LinkSocket): void {
+    const heard = this.#heard;
+    const wasOwed = this.#isOwed;
+    this.#host.later(() => {
+      if (socket !== this.#socket) return;
+      if (!wasOwed || !this.#isOwed || heard !== this.#heard) return this.#watch(socket);
+      this.#lose(`the service has not answered for ${SILENCE_MS / 1000} seconds`);
+      socket.close();
+    }, SILENCE_MS);
+  }
+
+  /** Whether the service owes an answer. */
+  get #isOwed(): boolean {
+    const owesChain = this.#chain !== null && !this.#hasChain;
+    return this.#connection.kind !== 'open' || owesChain || this.#isFlushing || this.#inFlight.length > 0;
   }
 
   close(): void {
@@ -121,12 +157,18 @@ export class LiveLink {
   }
 
   setLanes(lanes: readonly LiveLane[]): void {
+    const kept = new Set(lanes.map(({ effect, param }) => laneKey(effect, param)));
+    const hasLost = [...this.#automated.keys()].some((key) => !kept.has(key));
     this.#lanes = lanes;
+    // A parameter that is no longer automated gets its value of the chain again.
+    if (hasLost) this.#sendChain();
     this.#automated.clear();
   }
 
   setParameter(effect: string, param: string, value: unknown): void {
     this.#change(effect, (params) => ({ params: { ...params, [param]: value } }));
+    // The next block sets an automated value again.
+    this.#automated.delete(laneKey(effect, param));
     if (this.#hasChain) this.#command({ cmd: 'SET_PARAM', effect, param, value });
   }
 
@@ -152,8 +194,9 @@ export class LiveLink {
 
   #finishPrepare(): void {
     if (this.#prepareFrame === null) return;
+    const songFrame = this.#prepareFrame;
     this.#prepareFrame = null;
-    this.#host.onPrepared();
+    this.#host.onPrepared(songFrame);
   }
 
   /** Sends the blocks of the ring, as far as the queue has room. */
@@ -165,9 +208,9 @@ export class LiveLink {
       return;
     }
     const waiting = newest - this.#nextNumber + 1;
-    if (waiting > QUEUE_MAX) {
-      this.#droppedBlocks += waiting - QUEUE_MAX;
-      this.#nextNumber = newest + 1 - QUEUE_MAX;
+    if (waiting > this.#waitingMax) {
+      this.#droppedBlocks += waiting - this.#waitingMax;
+      this.#nextNumber = newest + 1 - this.#waitingMax;
     }
     while (this.#nextNumber <= newest && !this.#isFlushing && !this.#isFull()) {
       const number = this.#nextNumber;
@@ -200,7 +243,7 @@ export class LiveLink {
     if ((flags & FLAG_PLAYING) === 0) return;
     for (const { effect, param, points } of this.#lanes) {
       const value = laneValueAt(points, songFrame);
-      const key = JSON.stringify([effect, param]);
+      const key = laneKey(effect, param);
       if (value === null || this.#automated.get(key) === value) continue;
       this.#automated.set(key, value);
       this.#command({ cmd: 'SET_PARAM', effect, param, value });
@@ -209,6 +252,7 @@ export class LiveLink {
 
   #flush(frame: number): void {
     this.#isFlushing = true;
+    this.#flushFrame = frame;
     this.#needsFlush = false;
     this.#automated.clear();
     this.#command({ cmd: 'flush', frame });
@@ -230,7 +274,9 @@ export class LiveLink {
         break;
       case 'flush_done':
         this.#isFlushing = false;
-        this.#finishPrepare();
+        // Play may wait for another position by now.
+        if (this.#prepareFrame !== null && this.#prepareFrame !== this.#flushFrame) this.#flush(this.#prepareFrame);
+        else this.#finishPrepare();
         this.pump();
         return;
       case 'plugin_ready':

@@ -31,11 +31,15 @@ export type WorkerCommand =
       port: MessagePort;
       /** The rings in shared memory; null if the page has none. */
       rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null;
+      /** The chosen number of blocks from sending to playing; null for the usual one. */
+      bufferBlocks: number | null;
     }
   | { type: 'chain'; chain: LiveChainSettings; lanes: readonly LiveLane[] }
   | { type: 'lanes'; lanes: readonly LiveLane[] }
   | { type: 'parameter'; effect: string; param: string; value: unknown }
   | { type: 'bypass'; effect: string; bypass: boolean }
+  /** The protocols of the next connections. */
+  | { type: 'protocols'; protocols: string[] }
   | { type: 'close' };
 
 /** State of the plugin of an effect in the service. */
@@ -46,8 +50,8 @@ export type LivePluginState =
   | { kind: 'restarting'; detail: string }
   | { kind: 'missing'; detail: string };
 
-/** State of the connection to the service. */
-export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string };
+/** State of the connection to the service; `failed` if the worker cannot run at all. */
+export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string } | { kind: 'failed'; detail: string };
 
 /** What the worker tells the page when it changes. */
 export type WorkerReport = {
@@ -74,8 +78,8 @@ export type ToWorker =
 
 /** From the worker to the audio thread. */
 export type ToAudioThread =
-  /** The chain is clear. */
-  | { type: 'prepared' }
+  /** The chain is clear for a frame of the song. */
+  | { type: 'prepared'; songFrame: number }
   /** Latency of the chain in frames; null while the service cannot be reached. */
   | { type: 'latency'; chainFrames: number | null }
   /** A processed block, if there is no shared memory. */

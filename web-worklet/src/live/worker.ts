@@ -7,6 +7,8 @@ import type { ToAudioThread, ToWorker, WorkerCommand, WorkerReport } from './mes
 const REPORT_MS = 500;
 
 let link: LiveLink | null = null;
+/** The protocols of the next connection. */
+let nextProtocols: string[] = [];
 
 const report = (message: WorkerReport): void => postMessage(message);
 
@@ -28,6 +30,9 @@ onmessage = ({ data: command }: MessageEvent<WorkerCommand>): void => {
     case 'bypass':
       link?.setBypass(command.effect, command.bypass);
       break;
+    case 'protocols':
+      nextProtocols = command.protocols;
+      break;
     case 'close':
       link?.close();
       close();
@@ -35,21 +40,22 @@ onmessage = ({ data: command }: MessageEvent<WorkerCommand>): void => {
   }
 };
 
-function openLink({ url, protocols, port, rings }: WorkerCommand & { type: 'open' }): LiveLink {
+function openLink({ url, protocols, port, rings, bufferBlocks }: WorkerCommand & { type: 'open' }): LiveLink {
+  nextProtocols = protocols;
   const sent = new BlockRing(rings?.sent);
   const returned = rings ? new BlockRing(rings.returned) : null;
   const tell = (message: ToAudioThread, transfer: Transferable[] = []): void => port.postMessage(message, transfer);
   const opened = new LiveLink(sent, {
-    connect: () => new WebSocket(url, protocols),
+    connect: () => new WebSocket(url, nextProtocols),
     later: (action, ms) => void setTimeout(action, ms),
     onBlock: (number, values) => {
       if (returned) returned.put({ number, flags: 0, songFrame: 0 }, values, true);
       else tell({ type: 'block', number, values }, [values.buffer]);
     },
-    onPrepared: () => tell({ type: 'prepared' }),
+    onPrepared: (songFrame) => tell({ type: 'prepared', songFrame }),
     onLatency: (chainFrames) => tell({ type: 'latency', chainFrames }),
     onReport: report,
-  });
+  }, bufferBlocks ?? 0);
   port.onmessage = ({ data: message }: MessageEvent<ToWorker>) => {
     if (message.type === 'prepare') return opened.prepare(message.songFrame, message.nextNumber);
     message.headers.forEach((header, index) => {

@@ -11,7 +11,8 @@ import type { Song } from '../editing/song.svelte';
 export function sendMidiClock(name: string, midi: WebMidi, player: Player, song: Song): () => void {
   const port = midi.outputNamed(name);
   if (!port) return () => {};
-  const clock = new MidiClock(port);
+  // An output that was unplugged refuses messages.
+  const clock = new MidiClock({ send: (message, atMs) => port.state === 'connected' && port.send(message, atMs) });
   const timer = setInterval(() => {
     const nowMs = performance.now();
     // A count-in has no position in the song, so the clock starts after it.

@@ -58,8 +58,10 @@ export class IndexedDbCopies implements CopyStore {
   #changing: Promise<unknown> = Promise.resolve();
 
   put(copy: LocalCopy): Promise<void> {
-    return this.#change(copy.windowId, (records) => {
-      const kept = this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
+    return this.#change(copy.windowId, async (records) => {
+      // Another window may have removed the copy, or the user the storage of the browser.
+      const hasCopy = (await settled(records.getKey(copy.windowId))) !== undefined;
+      const kept = hasCopy && this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
       if (!kept) removeTracks(records, copy.windowId);
       const { put, remove } = changesOf(copy, kept ?? new Map<string, never>());
       for (const record of put) records.put(record);
@@ -80,13 +82,23 @@ export class IndexedDbCopies implements CopyStore {
     return copiesOf((await settled((await this.#copies('readonly')).getAll())) as CopyRecord[]);
   }
 
-  /** Changes the records of a window at once. `change` returns the tracks that are then kept. */
-  #change(windowId: string, change: (records: IDBObjectStore) => KeptTracks | null): Promise<void> {
+  /**
+   * Changes the records of a window: all of them, or none if a step fails. `change` waits only for
+   * requests to `records`, and returns the tracks that are then kept.
+   */
+  #change(windowId: string, change: (records: IDBObjectStore) => Promise<KeptTracks> | null): Promise<void> {
     const changed = this.#changing.then(async () => {
       const records = await this.#copies('readwrite');
-      const tracks = change(records);
+      const { transaction } = records;
+      const stored = completed(transaction);
+      const tracks = await Promise.resolve(change(records)).catch((error: unknown) => {
+        stored.catch(() => undefined);
+        // The request that failed may have ended the transaction.
+        if (transaction.error === null) transaction.abort();
+        throw error;
+      });
       if (this.#kept?.windowId === windowId) this.#kept = null;
-      await completed(records.transaction);
+      await stored;
       if (tracks) this.#kept = { windowId, tracks };
     });
     this.#changing = changed.catch(() => undefined);
@@ -101,7 +113,11 @@ export class IndexedDbCopies implements CopyStore {
   #open(): Promise<IDBDatabase> {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(COPIES, { keyPath: 'windowId' });
-    const opening = settled(request);
+    const opening = settled(request).then((database) => {
+      // The browser closes the database when the user removes the storage of the page.
+      database.onclose = () => (this.#database = null);
+      return database;
+    });
     // A later call tries again after a failure.
     opening.catch(() => (this.#database = null));
     return opening;
