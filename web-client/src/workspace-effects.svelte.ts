@@ -56,7 +56,14 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
 }
 
 /** Ends a recording when playback ends. */
-function endRecording({ playback: { player, recorder } }: Workspace): void {
+function endRecording({ editing: { song }, account, playback: { player, recorder } }: Workspace): void {
+  $effect(() => {
+    void [song.generation, account.session.user?.id];
+    untrack(() => {
+      recorder.audio.disarm();
+      void recorder.audio.offerRecovery();
+    });
+  });
   $effect(() => {
     if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());
   });

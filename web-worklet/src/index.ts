@@ -9,4 +9,6 @@ export {
   type TrackMix,
   type UnavailableReason,
 } from './engine-client';
+export { AudioInput } from './audio-input';
+export type { InputBlock } from './block-collector';
 export type { EngineStatus, MasterMeters } from './protocol';
