@@ -135,6 +135,8 @@ export class RecordingSender {
 
   async #sendPiece({ offset, bytes }: Piece): Promise<void> {
     const path = await this.#path();
+    // A recovered recording continues an upload that already has bytes.
+    if (offset > this.#serverBytes) this.#serverBytes = await uploadOffset(this.#api, path);
     if (offset > this.#serverBytes) throw new Error(`the service lacks the bytes ${this.#serverBytes} to ${offset} of the recording`);
     const unsent = bytes.subarray(this.#serverBytes - offset);
     if (unsent.length > 0) await appendToUpload(this.#api, path, this.#serverBytes, unsent);
