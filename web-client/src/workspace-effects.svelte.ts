@@ -4,6 +4,7 @@ import { untrack } from 'svelte';
 import { listenToKeys } from './keyboard/listen-to-keys';
 import type { Workspace } from './state/contexts';
 import { writeTabStored } from './state/local-storage';
+import { sendMidiClock } from './state/playback/midi-clock-output';
 import { isAudioFile, isMidiFile, isProjectFile } from './state/pick-file';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
@@ -22,6 +23,7 @@ const LIST_POLLS = 5;
 export function startWorkspaceEffects(workspace: Workspace): void {
   syncSong(workspace);
   endRecording(workspace);
+  sendClock(workspace);
   $effect(() => listenToKeys(workspace));
   autosave(workspace);
   $effect(() => listenToWindow(workspace));
@@ -52,6 +54,15 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
       player.meters.clear();
       player.resetLoudness();
     });
+  });
+}
+
+/** Sends MIDI clock to the chosen output while it is plugged in. */
+function sendClock({ editing: { song }, playback: { player, midi }, view: { preferences } }: Workspace): void {
+  $effect(() => {
+    const name = preferences.midiClockOutput;
+    if (!midi.outputs.includes(name)) return;
+    return untrack(() => sendMidiClock(name, midi, player, song));
   });
 }
 

@@ -53,3 +53,34 @@ it('reports keys of a track with a plugin, which makes no sound', () => {
   soundFontKeys.keys.press(60);
   expect(soundFontKeys.notes).toEqual([]);
 });
+
+it('auditions a sound without ending a held key of the same number, and without reporting a key', async () => {
+  vi.useFakeTimers();
+  try {
+    const notes: string[] = [];
+    const player = {
+      waitForSoundOf: () => Promise.resolve(),
+      audition: (sound: unknown) => {
+        notes.push(sound === null ? 'remove' : 'load');
+        return Promise.resolve();
+      },
+      noteOn: (trackId: string, key: number) => notes.push(`on ${trackId} ${key}`),
+      noteOff: (trackId: string, key: number) => notes.push(`off ${trackId} ${key}`),
+    };
+    const keys = new LiveKeys(player as unknown as Player, () => ({ trackId: 'piano', isPlugin: false }), () => undefined);
+    const events: string[] = [];
+    keys.onEvent = ({ kind }) => events.push(kind);
+    await keys.audition({ type: 'soundfont', bank: 0, program: 5 }, 60);
+    expect(keys.down.size).toBe(0);
+    keys.press(60);
+    await vi.advanceTimersByTimeAsync(600);
+    const audition = 'songfoundry-audition';
+    expect(notes.map((note) => note.replace(/(on|off) (?!piano)\S+/, `$1 ${audition}`))).toEqual(['load', `on ${audition} 60`, 'on piano 60', `off ${audition} 60`]);
+    expect(keys.down.has(60)).toBe(true);
+    expect(events).toEqual(['press']);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(notes.at(-1)).toBe('remove');
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -11,4 +11,6 @@ export {
 } from './engine-client';
 export { AudioInput } from './audio-input';
 export type { InputBlock } from './block-collector';
+export { LiveChain, type LiveChainOptions } from './live/live-chain';
+export type { LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
 export type { EngineStatus, MasterMeters } from './protocol';

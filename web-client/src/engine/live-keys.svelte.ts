@@ -5,6 +5,8 @@ import type { Player } from './player.svelte';
 
 /** Time for the tail of an auditioned sound after its last key is released, in milliseconds. */
 const AUDITION_TAIL_MS = 4000;
+/** Duration of the note that auditions a sound, in milliseconds. */
+const AUDITION_MS = 500;
 /** Highest octave to which the computer keyboard can be shifted; the lowest is 0. */
 const MAX_OCTAVE = 8;
 
@@ -39,6 +41,8 @@ export class LiveKeys {
   readonly #onPluginKey: () => void;
   /** The track and the velocity, 0..1, of each pressed key, by MIDI key. */
   readonly #heldNotes = new Map<number, { trackId: string; velocity: number }>();
+  /** The note that auditions a sound of a list; null for none. The user holds no key for it. */
+  #audition: { key: number } | null = null;
   #tailTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `onPluginKey` is called when a key is pressed whose target is a track with a plugin. */
@@ -83,6 +87,38 @@ export class LiveKeys {
     void this.#holdKey(key, velocity, target.trackId, this.#player.waitForSoundOf(target.trackId));
   }
 
+  /**
+   * Plays a short note of a sound. It is no key that the user presses, so it neither ends a held key
+   * with the same number nor reaches recordings and step input.
+   */
+  async audition(sound: SoundFontEngine, key: number): Promise<void> {
+    this.#endAudition();
+    clearTimeout(this.#tailTimer);
+    const note = { key };
+    this.#audition = note;
+    await this.#player.audition(sound);
+    if (this.#audition !== note) return;
+    this.#player.noteOn(AUDITION_TRACK_ID, key, this.velocity);
+    setTimeout(() => {
+      if (this.#audition !== note) return;
+      this.#endAudition();
+      this.#endTail();
+    }, AUDITION_MS);
+  }
+
+  #endAudition(): void {
+    if (this.#audition) this.#player.noteOff(AUDITION_TRACK_ID, this.#audition.key);
+    this.#audition = null;
+  }
+
+  /** Removes the audition track after its tail, unless a note of it is held. */
+  #endTail(): void {
+    const isHeld = [...this.#heldNotes.values()].some(({ trackId }) => trackId === AUDITION_TRACK_ID);
+    if (isHeld || this.#audition) return;
+    clearTimeout(this.#tailTimer);
+    this.#tailTimer = setTimeout(() => void this.#player.audition(null), AUDITION_TAIL_MS);
+  }
+
   /** Starts a note of a sound on the audition track. */
   async pressSound(sound: SoundFontEngine, key: number, velocity = this.velocity): Promise<void> {
     await this.#holdKey(key, velocity, AUDITION_TRACK_ID, this.#player.audition(sound));
@@ -121,9 +157,7 @@ export class LiveKeys {
     this.#player.noteOff(trackId, key);
     this.#heldNotes.delete(key);
     this.down = new Set(this.#heldNotes.keys());
-    if (trackId !== AUDITION_TRACK_ID || this.#heldNotes.size > 0) return;
-    clearTimeout(this.#tailTimer);
-    this.#tailTimer = setTimeout(() => void this.#player.audition(null), AUDITION_TAIL_MS);
+    if (trackId === AUDITION_TRACK_ID) this.#endTail();
   }
 
   /** Returns the velocity, 0..1, of a pressed key, or that of the keyboards for any other key. */
@@ -133,6 +167,7 @@ export class LiveKeys {
 
   releaseAll(): void {
     for (const key of [...this.#heldNotes.keys()]) this.release(key);
+    this.#audition = null;
     this.#player.allNotesOff();
   }
 

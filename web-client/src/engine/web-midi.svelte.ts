@@ -1,4 +1,4 @@
-/** Receives notes from MIDI keyboards through the browser's Web MIDI API. */
+/** Receives notes from MIDI keyboards, and lists outputs, through the browser's Web MIDI API. */
 import type { LiveKeys } from './live-keys.svelte';
 
 export type WebMidiState = 'off' | 'asking' | 'on' | 'denied' | 'unsupported';
@@ -7,7 +7,10 @@ export class WebMidi {
   state = $state<WebMidiState>('navigator' in globalThis && 'requestMIDIAccess' in navigator ? 'off' : 'unsupported');
   /** Names of the connected MIDI inputs. */
   inputs = $state.raw<readonly string[]>([]);
+  /** Names of the connected MIDI outputs. */
+  outputs = $state.raw<readonly string[]>([]);
   readonly #keys: LiveKeys;
+  #access: MIDIAccess | null = null;
 
   constructor(liveKeys: LiveKeys) {
     this.#keys = liveKeys;
@@ -29,13 +32,20 @@ export class WebMidi {
           };
           return input.name ?? 'MIDI input';
         });
+        this.outputs = [...access.outputs.values()].map(nameOfOutput);
       };
+      this.#access = access;
       listen();
       access.onstatechange = listen;
       this.state = 'on';
     } catch {
       this.state = 'denied';
     }
+  }
+
+  /** Returns the connected output with this name; null if there is none. */
+  outputNamed(name: string): MIDIOutput | null {
+    return [...(this.#access?.outputs.values() ?? [])].find((output) => nameOfOutput(output) === name) ?? null;
   }
 
   /**
@@ -53,3 +63,5 @@ export class WebMidi {
     else if (kind === 0xe0) this.#keys.bend(data1 + 128 * data2 - 8192, atMs);
   }
 }
+
+const nameOfOutput = ({ name }: MIDIOutput): string => name ?? 'MIDI output';

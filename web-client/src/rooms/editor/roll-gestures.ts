@@ -41,6 +41,8 @@ type Drag =
       note: Note;
       base: NotesEdit;
       hasMoved: boolean;
+      /** The pointer at its last movement; null before the first one. */
+      point: RollPoint | null;
       gesture: string;
     }
   | { kind: 'marquee'; start: RollPoint; previousSelection: ReadonlySet<number> };
@@ -131,6 +133,7 @@ export class RollGestures {
     if (!drag.hasMoved && Math.hypot(point.x - drag.start.x, point.y - drag.start.y) < DRAG_START_PX) return;
     drag.hasMoved = true;
     if (drag.kind === 'draw') {
+      drag.point = point;
       this.preview = this.#drawnTo(item, drag, point);
       return;
     }
@@ -157,17 +160,34 @@ export class RollGestures {
     this.marquee = null;
     this.#sound.stop();
     if (!drag || drag.kind === 'marquee') return;
+    // The notes of the last movement may lack those that were recorded since.
+    if (drag.kind === 'draw' && drag.hasMoved && preview && drag.point) {
+      const drawn = this.#drawnTo(item, drag, drag.point);
+      if (drawn) this.#commitDragged(item, 'Draw note', drawn, drag.gesture);
+      return;
+    }
     // Notes that were recorded during the drag would be lost.
     if (drag.kind !== 'draw' && drag.base.notes !== item.notes) return;
-    if (drag.hasMoved && preview) {
-      const label = drag.kind === 'resize' ? 'Resize notes' : drag.kind === 'draw' ? 'Draw note' : 'Move notes';
-      if (!this.#commit(item, label, preview, drag.gesture)) return;
-      const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
-      const lastNote = index === undefined ? undefined : preview.notes[index];
-      if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
+    if (drag.kind !== 'draw' && drag.hasMoved && preview) {
+      this.#commitDragged(item, drag.kind === 'resize' ? 'Resize notes' : 'Move notes', preview, drag.gesture);
     } else if (drag.kind !== 'draw' && drag.shouldRemove) {
       this.#commit(item, 'Delete notes', removeNotes(drag.base.notes, drag.base.selection));
     }
+  }
+
+  /** Changes the notes, and remembers the length of the last one for notes that are drawn later. */
+  #commitDragged(item: MidiItem, label: string, edit: NotesEdit, gesture: string | null): void {
+    if (!this.#commit(item, label, edit, gesture)) return;
+    const index = edit.notes.length > 0 ? [...edit.selection].at(-1) : undefined;
+    const lastNote = index === undefined ? undefined : edit.notes[index];
+    if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
+  }
+
+  /** Selects the note under the pointer for a menu, unless it is selected. */
+  selectForMenu(item: MidiItem, point: RollPoint): void {
+    const hit = this.noteAt(item, point.x, point.y);
+    this.#moveCursor(item, hit ? item.start_tick + hit.note.tick : this.#gridTickAt(point), hit?.note.pitch ?? keyAtY(this.#roll.keyView, point.y));
+    if (hit && !this.#song.selection.notes.has(hit.index)) this.#song.selection.notes = new Set([hit.index]);
   }
 
   /** Removes the note under the pointer, or draws a note if there is none. */
@@ -194,16 +214,20 @@ export class RollGestures {
     const gesture = `draw ${drawnCount}`;
     if (!this.#commit(item, 'Draw note', edit, gesture)) return;
     this.#sound.play(note.pitch, note.velocity);
-    this.#drag = { kind: 'draw', start: point, note, base: edit, hasMoved: false, gesture };
+    this.#drag = { kind: 'draw', start: point, note, base: edit, hasMoved: false, point: null, gesture };
   }
 
   /** Returns the notes with the drawn one from its start to the grid step after the pointer. */
-  #drawnTo(item: MidiItem, { note, base }: Extract<Drag, { kind: 'draw' }>, point: RollPoint): NotesEdit {
+  #drawnTo(item: MidiItem, { note, base }: Extract<Drag, { kind: 'draw' }>, point: RollPoint): NotesEdit | null {
+    // Notes may have been recorded since the press, so the drawn note need not be the last one.
+    const drawn = base.notes.at(-1);
+    const index = drawn ? item.notes.lastIndexOf(drawn) : -1;
+    if (index < 0) return null;
     const startTick = item.start_tick + note.tick;
     const pointerTick = this.#roll.view.tick(point.x);
     const endTick = point.shiftKey ? Math.round(pointerTick) : this.#gridTickAt(point) + this.#gridStepTicks;
     const lengthTicks = Math.max(point.shiftKey ? 1 : this.#gridStepTicks, endTick - startTick);
-    return { notes: base.notes.with(-1, { ...note, length_ticks: lengthTicks }), selection: base.selection };
+    return { notes: item.notes.with(index, { ...note, length_ticks: lengthTicks }), selection: new Set([index]) };
   }
 
   get #gridStepTicks(): number {

@@ -2,26 +2,40 @@
 import type { KeyView } from '../../canvas/key-view';
 import { TimeView } from '../../canvas/time-view.svelte';
 import type { ScaleChoice } from '../../project/scales';
+import type { Song } from '../../state/editing/song.svelte';
 import type { LaneId } from './lane-ids';
+import { LANES_MAX, lanesOf, scaleOf, setLanes, setScale, storedRollOf } from './stored-roll';
 
 /** Minimum and maximum height of a key's row in the piano roll, in pixels. */
 const ROW_PX = { min: 5, max: 26 };
-/** Maximum number of lanes below the notes. */
-export const LANES_MAX = 4;
 
 export class RollState {
+  readonly #song: Song;
   readonly view = new TimeView(6, 0.5, 200);
   topKey = $state(84);
   rowPx = $state(11);
   heightPx = $state(200);
   /** Length of new notes, in ticks; 0 for one step of the grid. */
   lengthTicks = $state(0);
-  /** The scale whose keys are highlighted. */
-  scale = $state.raw<ScaleChoice>({ root: 0, scaleId: null });
-  /** The lanes below the notes, from top to bottom. */
-  lanes = $state.raw<readonly LaneId[]>(['velocity']);
   /** Id of the clip for which the view was zoomed last; null before that. */
   fittedItemId: string | null = null;
+
+  readonly #stored = $derived.by(() => storedRollOf(this.#song.project));
+  /** The lanes below the notes, from top to bottom. The song stores them. */
+  readonly lanes: readonly LaneId[] = $derived(lanesOf(this.#stored));
+  readonly #scale = $derived(scaleOf(this.#stored));
+
+  constructor(song: Song) {
+    this.#song = song;
+  }
+
+  /** The scale whose keys are highlighted. The song stores it. */
+  get scale(): ScaleChoice {
+    return this.#scale;
+  }
+  set scale(scale: ScaleChoice) {
+    this.#song.edit('Choose scale', (project) => setScale(project, scale));
+  }
 
   get keyView(): KeyView {
     return { topKey: this.topKey, rowPx: this.rowPx };
@@ -53,15 +67,19 @@ export class RollState {
 
   /** Shows another lane in the place of one, which must differ from those that are shown. */
   setLane(index: number, id: LaneId): void {
-    if (!this.lanes.includes(id)) this.lanes = this.lanes.with(index, id);
+    if (!this.lanes.includes(id)) this.#setLanes(this.lanes.with(index, id));
   }
 
   addLane(id: LaneId): void {
-    if (this.lanes.length < LANES_MAX && !this.lanes.includes(id)) this.lanes = [...this.lanes, id];
+    if (this.lanes.length < LANES_MAX && !this.lanes.includes(id)) this.#setLanes([...this.lanes, id]);
   }
 
   removeLane(index: number): void {
-    this.lanes = this.lanes.toSpliced(index, 1);
+    this.#setLanes(this.lanes.toSpliced(index, 1));
+  }
+
+  #setLanes(lanes: readonly LaneId[]): void {
+    this.#song.edit('Choose lanes of the piano roll', (project) => setLanes(project, lanes));
   }
 
   #setTopKey(topKey: number): void {

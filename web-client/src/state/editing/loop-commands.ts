@@ -34,9 +34,11 @@ export class LoopCommands {
     else this.#notices.show('info', 'Nothing is selected: select a clip or notes, and choose “Loop selection” again.');
   }
 
-  /** Moves an end of the loop to the playhead. The other end moves along if it would be passed. */
-  setEnd(end: 'start' | 'end'): void {
-    const tick = Math.round(this.#positionTick());
+  /**
+   * Moves an end of the loop to a tick, by default to the playhead. The other end moves along if it
+   * would be passed.
+   */
+  setEnd(end: 'start' | 'end', tick = Math.round(this.#positionTick())): void {
     const { startTick, endTick } = loopOf(this.#song.project) ?? this.#twoBars();
     const lengthTicks = endTick - startTick;
     const region =

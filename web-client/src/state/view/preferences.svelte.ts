@@ -60,6 +60,8 @@ type StoredPreferences = {
   snapTicks: number;
   pluginGrouping?: PluginGrouping;
   lettersAreTools?: boolean;
+  /** Name of the MIDI output that gets MIDI clock. */
+  midiClockOutput?: string;
   transport?: Partial<TransportPreferences>;
   recording?: Partial<RecordingPreferences>;
   input?: Partial<InputPreferences>;
@@ -74,6 +76,7 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     Number.isInteger(storedPreferences.snapTicks) &&
     [undefined, 'maker', 'kind'].includes(storedPreferences.pluginGrouping) &&
     [undefined, true, false].includes(storedPreferences.lettersAreTools) &&
+    ['undefined', 'string'].includes(typeof storedPreferences.midiClockOutput) &&
     areTransportPreferences(storedPreferences.transport ?? {}) &&
     Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean') &&
     areInputPreferences(storedPreferences.input ?? {})
@@ -166,6 +169,15 @@ export class Preferences {
   }
   set lettersAreTools(value: boolean) {
     this.#stored.lettersAreTools = value;
+    this.#remember();
+  }
+
+  /** Name of the MIDI output that gets MIDI clock; empty for none. */
+  get midiClockOutput(): string {
+    return this.#stored.midiClockOutput ?? '';
+  }
+  set midiClockOutput(name: string) {
+    this.#stored.midiClockOutput = name;
     this.#remember();
   }
 
