@@ -1,4 +1,5 @@
 /** Svelte effects that update the engine, the autosave and the audio files while a song is open. */
+import { activeLoopOf } from './project/loop';
 import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';
@@ -74,6 +75,10 @@ function endRecording({ editing: { song }, account, playback: { player, recorder
       recorder.audio.disarm();
       void recorder.audio.offerRecovery();
     });
+  });
+  $effect(() => {
+    const loop = activeLoopOf(song.project);
+    untrack(() => recorder.audio.loopChanged(loop));
   });
   $effect(() => {
     if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());

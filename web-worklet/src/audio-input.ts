@@ -2,6 +2,9 @@
 import type { InputBlock } from './block-collector';
 import { INPUT_PROCESSOR_NAME, type InputProcessorOptions, type InputReport } from './input-protocol';
 
+/** Longest time to wait for the samples of a flush, in milliseconds. */
+const FLUSH_MAX_MS = 1000;
+
 export class AudioInput {
   readonly #node: AudioWorkletNode;
   readonly #source: MediaStreamAudioSourceNode;
@@ -50,10 +53,14 @@ export class AudioInput {
     return settings?.latency ?? 0;
   }
 
-  /** Resolves when all samples so far have been posted. */
+  /**
+   * Resolves when all samples so far have been posted, or after a second, because the processor of
+   * a closed context does not answer.
+   */
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.#onFlushed = resolve;
+      setTimeout(resolve, FLUSH_MAX_MS);
       this.#node.port.postMessage('flush');
     });
   }

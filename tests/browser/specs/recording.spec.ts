@@ -9,17 +9,18 @@ import { expect, test, type Service } from '../support/service';
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
 
 const RATE_HZ = 48_000;
-/** Period of the sawtooth in the file of the fake microphone, in frames. */
-const PERIOD_FRAMES = 480;
+/** Length of the fake microphone's file in seconds; longer than any of these recordings. */
+const MICROPHONE_SECS = 120;
+/** The microphone plays a sine, because Chromium filters the file and may add to its end. */
+const SINE_HZ = 100;
+const SINE_LEVEL = 0.25;
 
-/** Returns a sample of the sawtooth, in 16 bits. */
-const sawtooth = (frame: number): number => Math.round(((frame % PERIOD_FRAMES) / PERIOD_FRAMES - 0.5) * 16_000);
-
-/** Writes a second of a sawtooth as 16-bit WAV, which the fake microphone repeats. */
+/** Writes a sine as a 16-bit WAV file for the fake microphone. */
 function microphoneFile(folder: string): string {
-  const bytes = Buffer.alloc(44 + 2 * RATE_HZ);
+  const frames = MICROPHONE_SECS * RATE_HZ;
+  const bytes = Buffer.alloc(44 + 2 * frames);
   bytes.write('RIFF', 0, 'latin1');
-  bytes.writeUInt32LE(36 + 2 * RATE_HZ, 4);
+  bytes.writeUInt32LE(36 + 2 * frames, 4);
   bytes.write('WAVEfmt ', 8, 'latin1');
   bytes.writeUInt32LE(16, 16);
   bytes.writeUInt16LE(1, 20);
@@ -29,8 +30,11 @@ function microphoneFile(folder: string): string {
   bytes.writeUInt16LE(2, 32);
   bytes.writeUInt16LE(16, 34);
   bytes.write('data', 36, 'latin1');
-  bytes.writeUInt32LE(2 * RATE_HZ, 40);
-  for (let frame = 0; frame < RATE_HZ; frame++) bytes.writeInt16LE(sawtooth(frame), 44 + 2 * frame);
+  bytes.writeUInt32LE(2 * frames, 40);
+  for (let frame = 0; frame < frames; frame++) {
+    const value = SINE_LEVEL * Math.sin((2 * Math.PI * SINE_HZ * frame) / RATE_HZ);
+    bytes.writeInt16LE(Math.round(32_767 * value), 44 + 2 * frame);
+  }
   const path = join(folder, 'microphone.wav');
   writeFileSync(path, bytes);
   return path;
@@ -62,8 +66,8 @@ async function armTrack(page: Page, service: Service): Promise<void> {
   await page.goto(service.url);
   await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeEnabled();
   await newSong(page);
-  await page.getByRole('button', { name: 'Add track' }).click();
-  await page.getByRole('menuitem', { name: /audio track/i }).click();
+  await page.getByRole('button', { name: 'Add another kind of track' }).click();
+  await page.getByRole('menuitem', { name: 'Audio track', exact: true }).click();
   await page.getByRole('button', { name: 'Arm Audio 1 for recording' }).click();
   const meter = page.getByRole('meter', { name: 'Input level of Audio 1' });
   await expect.poll(async () => Number(await meter.getAttribute('aria-valuenow'))).toBeGreaterThan(-30);
@@ -94,23 +98,30 @@ async function storedClip(page: Page, service: Service): Promise<AudioClip> {
   throw new Error('no stored song has a recorded clip');
 }
 
-/** Checks that a stored recording has the samples of the microphone's file, without a gap. */
-async function expectSawtooth(page: Page, service: Service, clip: AudioClip): Promise<void> {
+/** Checks that a stored recording is the sine of the microphone's file, without a gap or repeat. */
+async function expectSine(page: Page, service: Service, clip: AudioClip): Promise<void> {
   const answer = await page.request.get(`${service.url}/api/v1/audio/${clip.source.server_file_id}/file`);
   const file = await answer.body();
   const samples = new Float32Array(file.buffer.slice(file.byteOffset + 44, file.byteOffset + 44 + 4 * Math.floor((file.length - 44) / 4)));
   expect(samples.length).toBe(clip.offset_frames + clip.length_frames);
-  // The recording starts anywhere in the file, so the phase is that of the first jump.
-  const jump = samples.findIndex((value, frame) => frame > 0 && value < (samples[frame - 1] ?? 0) - 0.2);
-  expect(jump).toBeGreaterThan(0);
-  let largest = 0;
-  for (let frame = jump; frame < samples.length; frame++) {
-    largest = Math.max(largest, Math.abs((samples[frame] ?? 0) - sawtooth(frame - jump) / 32_768));
+  // The recording starts anywhere in the file: the first tenth of a second gives level and phase.
+  const angle = (frame: number): number => (2 * Math.PI * SINE_HZ * frame) / RATE_HZ;
+  const measured = RATE_HZ / 10;
+  let [sine, cosine] = [0, 0];
+  for (let frame = 0; frame < measured; frame++) {
+    sine += ((samples[frame] ?? 0) * Math.sin(angle(frame)) * 2) / measured;
+    cosine += ((samples[frame] ?? 0) * Math.cos(angle(frame)) * 2) / measured;
   }
-  expect(largest).toBeLessThan(1 / 32_768);
+  expect(Math.hypot(sine, cosine)).toBeCloseTo(SINE_LEVEL, 2);
+  let largest = 0;
+  for (let frame = 0; frame < samples.length; frame++) {
+    const expected = sine * Math.sin(angle(frame)) + cosine * Math.cos(angle(frame));
+    largest = Math.max(largest, Math.abs((samples[frame] ?? 0) - expected));
+  }
+  expect(largest).toBeLessThan(0.001);
 }
 
-test('a recording has the exact samples of the input, and its clip starts at the playhead', async ({ service }) => {
+test('a recording has every sample of the input, and its clip starts at the playhead', async ({ service }) => {
   const browser = await browserWithMicrophone();
   const page = browser.pages()[0] ?? (await browser.newPage());
   await armTrack(page, service);
@@ -121,7 +132,7 @@ test('a recording has the exact samples of the input, and its clip starts at the
   const clip = await storedClip(page, service);
   expect(clip.start_tick).toBe(0);
   expect(clip.length_frames).toBeGreaterThan(RATE_HZ);
-  await expectSawtooth(page, service, clip);
+  await expectSine(page, service, clip);
   await browser.close();
 });
 
@@ -140,6 +151,6 @@ test('a recording whose tab was closed is recovered', async ({ service }) => {
   const clip = await storedClip(reopened, service);
   expect(clip.start_tick).toBe(0);
   expect(clip.length_frames).toBeGreaterThan(RATE_HZ / 2);
-  await expectSawtooth(reopened, service, clip);
+  await expectSine(reopened, service, clip);
   await browser.close();
 });

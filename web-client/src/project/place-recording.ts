@@ -1,6 +1,7 @@
 /** Adds the clip of a recording to its track. */
 import { framesAtTick, type SongTime } from './audio-time';
 import { addItem, audioItem } from './edit-audio';
+import { addTrack } from './edit-tracks';
 import type { AudioItem, Project } from './model';
 import type { Pass } from './recording-passes';
 import { tickAtSecs } from './tempo';
@@ -31,7 +32,12 @@ export function chosenPass(passes: readonly Pass[], rateHz: number): Pass | null
   return full.at(-1) ?? null;
 }
 
-/** Adds a clip to a track. If the track is gone, the song does not change. */
-export function placeClip(project: Project, trackId: string, clip: AudioItem): Project {
-  return project.tracks.some(({ id, kind }) => id === trackId && kind === 'audio') ? addItem(project, trackId, clip) : project;
+/**
+ * Adds a clip to a track. If the track was deleted or frozen during the recording, adds the clip to
+ * a new audio track with the clip's name, so that the recording is not lost. Returns the track's id.
+ */
+export function placeClip(project: Project, trackId: string, clip: AudioItem): { project: Project; trackId: string } {
+  const canHold = project.tracks.some(({ id, kind, frozen }) => id === trackId && kind === 'audio' && !frozen);
+  const target = canHold ? { project, trackId } : addTrack(project, clip.name, null, 'audio');
+  return { project: addItem(target.project, target.trackId, clip), trackId: target.trackId };
 }

@@ -5,7 +5,7 @@ import type { LiveRecording } from '../../canvas/draw-recording';
 import { wakeFrames } from '../../canvas/frames';
 import type { Player } from '../../engine/player.svelte';
 import { newId } from '../../project/ids';
-import { activeLoopOf } from '../../project/loop';
+import { activeLoopOf, type LoopRegion } from '../../project/loop';
 import { SILENCE_DB, type Track } from '../../project/model';
 import { chosenPass, clipOfPass, placeClip } from '../../project/place-recording';
 import { passesOf } from '../../project/recording-passes';
@@ -46,6 +46,8 @@ export class AudioRecorder {
   live = $state.raw<LiveRecording | null>(null);
   #active = $state.raw<Active | null>(null);
   #input = $state.raw<{ input: AudioInput; engine: EngineClient } | null>(null);
+  /** Ended recordings that wait for their last samples. */
+  readonly #ending = new Set<AudioTake>();
   readonly #page: Page;
   readonly #store: RecordingStore;
   readonly #window: Window;
@@ -116,6 +118,21 @@ export class AudioRecorder {
     this.#page.player.playsPastEnd = false;
     active.stopListening();
     void this.#complete(active);
+  }
+
+  /**
+   * Ends the recording if the loop is no longer the one at its start, because the passes of the
+   * recording are divided by that loop.
+   */
+  loopChanged(loop: LoopRegion | null): void {
+    const active = this.#active;
+    const engine = this.#page.player.engine;
+    if (!active || !engine) return;
+    const { loop: recordedLoop } = active.recording;
+    const isSame = loop
+      ? recordedLoop?.startFrame === engine.tickToFrame(loop.startTick) && recordedLoop.endFrame === engine.tickToFrame(loop.endTick)
+      : recordedLoop === null;
+    if (!isSame) this.finish();
   }
 
   playbackStopped(): void {
@@ -236,14 +253,10 @@ export class AudioRecorder {
   #receive(block: InputBlock): void {
     const peak = Math.max(...block.channels.map((channel) => channel.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0)));
     this.levelDb = peak > 0 ? Math.max(SILENCE_DB, 20 * Math.log10(peak)) : SILENCE_DB;
-    const take = this.#active?.take ?? this.#ending?.take;
-    if (!take) return;
-    take.receive(block);
+    this.#ending.forEach((take) => take.receive(block));
+    this.#active?.take.receive(block);
     if (this.#active) this.#show(this.#active);
   }
-
-  /** The recording that waits for its last samples. */
-  #ending: Active | null = null;
 
   #show({ take, recording }: Active): void {
     if (take.songFrame === null) return;
@@ -253,11 +266,13 @@ export class AudioRecorder {
   }
 
   async #complete(active: Active): Promise<void> {
-    this.#ending = active;
-    await active.input.flush();
-    this.#ending = null;
-    active.take.finish();
     const { sender, recording, take } = active;
+    this.#ending.add(take);
+    // What was played until Stop arrives after the latency.
+    await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
+    await active.input.flush();
+    this.#ending.delete(take);
+    take.finish();
     if (!sender) {
       this.live = null;
       return;
@@ -308,7 +323,8 @@ export class AudioRecorder {
       if (pass) {
         const clip = clipOfPass(timeline.songTime, fileId, recording.name, recording.rateHz, pass);
         song.endGesture();
-        if (song.edit('Record audio', (project) => placeClip(project, recording.trackId, clip))) song.selection.selectItem(recording.trackId, clip.id);
+        const placed = placeClip(song.project, recording.trackId, clip);
+        if (song.edit('Record audio', () => placed.project)) song.selection.selectItem(placed.trackId, clip.id);
       }
       await this.#store.remove(recording.id).catch(() => undefined);
     } catch (error) {

@@ -13,9 +13,18 @@ const POLL_MS = 300;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/**
+ * Answers 409 that pass: the service has another offset, or another request holds the upload,
+ * or its storage changed meanwhile.
+ */
+const PASSING_CONFLICTS = ['wrong_offset', 'upload_busy', 'try_again'];
+
 /** Whether a later attempt may succeed: no answer, a busy service, or an ended log-in. */
 function isPassing(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 0 || [401, 408, 409, 429].includes(error.status) || (error.status >= 500 && error.status !== 507));
+  if (!(error instanceof ApiError)) return false;
+  const { status, code } = error;
+  if (status === 409) return PASSING_CONFLICTS.includes(code);
+  return status === 0 || [401, 408, 429].includes(status) || (status >= 500 && status !== 507);
 }
 
 export class RecordingSender {
