@@ -1,6 +1,7 @@
 import type { EngineStatus } from '@songfoundry/web-worklet';
 import { expect, test } from 'vitest';
-import { clipOfPass } from '../src/project/place-recording';
+import { emptyProject } from '../src/project/normalize';
+import { clipOfPass, placeClip } from '../src/project/place-recording';
 import { passesOf } from '../src/project/recording-passes';
 import { RECORDING_HEADER_BYTES } from '../src/project/recording-file';
 import { AudioTake } from '../src/state/recording/audio-take';
@@ -66,4 +67,14 @@ test('a clip starts at a tick and at the frame that belongs to it', () => {
   // At 120 BPM, a tick has 25 frames.
   const clip = clipOfPass(time, 'file', 'Vocals', RATE_HZ, { songFrame: 1010, offsetFrames: 7, frames: 500 });
   expect([clip.start_tick, clip.offset_frames, clip.length_frames]).toEqual([41, 22, 485]);
+});
+
+test('the clip of a deleted track goes to a new audio track', () => {
+  const empty = emptyProject();
+  const time = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: () => null };
+  const clip = clipOfPass(time, 'file', 'Vocals', RATE_HZ, { songFrame: 0, offsetFrames: 0, frames: 500 });
+  const { project, trackId } = placeClip(empty, 'deleted', clip);
+  expect(project.tracks.map(({ id, name, kind, items }) => ({ id, name, kind, items }))).toEqual([
+    { id: trackId, name: 'Vocals', kind: 'audio', items: [clip] },
+  ]);
 });

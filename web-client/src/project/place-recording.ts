@@ -38,6 +38,6 @@ export function chosenPass(passes: readonly Pass[], rateHz: number): Pass | null
  */
 export function placeClip(project: Project, trackId: string, clip: AudioItem): { project: Project; trackId: string } {
   const canHold = project.tracks.some(({ id, kind, frozen }) => id === trackId && kind === 'audio' && !frozen);
-  const target = canHold ? { project, trackId } : addTrack(project, clip.name, null, 'audio');
+  const target = canHold ? { project, trackId } : addTrack(project, clip.name ?? 'Audio', null, 'audio');
   return { project: addItem(target.project, target.trackId, clip), trackId: target.trackId };
 }
