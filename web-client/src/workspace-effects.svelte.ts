@@ -1,4 +1,5 @@
 /** Svelte effects that update the engine, the autosave and the audio files while a song is open. */
+import { activeLoopOf } from './project/loop';
 import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';
@@ -67,7 +68,18 @@ function sendClock({ editing: { song }, playback: { player, midi }, view: { pref
 }
 
 /** Ends a recording when playback ends. */
-function endRecording({ playback: { player, recorder } }: Workspace): void {
+function endRecording({ editing: { song }, account, playback: { player, recorder } }: Workspace): void {
+  $effect(() => {
+    void [song.generation, account.session.user?.id];
+    untrack(() => {
+      recorder.audio.disarm();
+      void recorder.audio.offerRecovery();
+    });
+  });
+  $effect(() => {
+    const loop = activeLoopOf(song.project);
+    untrack(() => recorder.audio.loopChanged(loop));
+  });
   $effect(() => {
     if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());
   });

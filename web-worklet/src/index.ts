@@ -9,6 +9,8 @@ export {
   type TrackMix,
   type UnavailableReason,
 } from './engine-client';
+export { AudioInput } from './audio-input';
+export type { InputBlock } from './block-collector';
 export { BUFFER_CHOICE_MAX } from './live/block-ring';
 export { LiveChain, type LiveChainOptions } from './live/live-chain';
 export type { LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';

@@ -1,6 +1,7 @@
 /** Registers the AudioWorklet processor that runs {@link EngineHost}. */
 // The engine's bindings need a TextDecoder, and the audio thread has none.
 import 'fast-text-encoding';
+import './input-processor';
 import { EngineHost } from './engine-host';
 import { PROCESSOR_NAME, type EngineCommand, type ProcessorOptions } from './protocol';
 

@@ -39,7 +39,7 @@ import type { NotePreview } from './playback/note-preview';
 import type { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import type { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import type { Transport } from './playback/transport';
-import type { NoteRecorder } from './recording/note-recorder.svelte';
+import type { Recorder } from './recording/recorder';
 import type { Autosaves } from './songs/autosaves.svelte';
 import type { Comparing } from './songs/comparing.svelte';
 import type { ExportPresets } from './songs/export-presets.svelte';
@@ -78,7 +78,7 @@ export type Playback = {
   liveKeys: LiveKeys;
   notePreview: NotePreview;
   midi: WebMidi;
-  recorder: NoteRecorder;
+  recorder: Recorder;
   pluginKeysHint: PluginKeysHint;
   automatedValues: AutomatedValues;
   instrumentRenderer: InstrumentRenderer;

@@ -3,6 +3,7 @@ import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
 import { describeFrozenPartsChange } from '../project/freezing';
+import { newId } from '../project/ids';
 import { isPluginEngine, type Track } from '../project/model';
 import { Account } from './account/account';
 import { Session } from './account/session.svelte';
@@ -37,7 +38,10 @@ import { NotePreview } from './playback/note-preview';
 import { PluginKeysHint } from './playback/plugin-keys-hint.svelte';
 import { InstrumentRenderer } from './playback/instrument-renderer.svelte';
 import { Transport } from './playback/transport';
+import { AudioRecorder } from './recording/audio-recorder.svelte';
 import { NoteRecorder } from './recording/note-recorder.svelte';
+import { Recorder } from './recording/recorder';
+import { IndexedDbRecordings } from './recording/recording-store';
 import { Autosaves } from './songs/autosaves.svelte';
 import { Comparing } from './songs/comparing.svelte';
 import { ExportPresets } from './songs/export-presets.svelte';
@@ -45,7 +49,7 @@ import { ExportHistory } from './songs/export-history.svelte';
 import { Exporting } from './songs/exporting.svelte';
 import { IndexedDbCopies } from './songs/local-copies';
 import { MidiFiles } from './songs/midi-files.svelte';
-import { markOpen } from './songs/open-windows';
+import { isOpen, markOpen } from './songs/open-windows';
 import { ProjectFiles } from './songs/project-files.svelte';
 import { Restoring } from './songs/restoring';
 import { Saving } from './songs/saving.svelte';
@@ -92,10 +96,9 @@ export function createWorkspace(): Workspace {
   };
 
   const pluginKeysHint = new PluginKeysHint();
-  const recorder = new NoteRecorder(song, player, preferences, notices);
-  const liveKeys = new LiveKeys(player, () => liveTarget(recorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
-  liveKeys.onEvent = (event) => recorder.receive(event);
-  player.onMove = (tick) => recorder.moveTo(tick);
+  const noteRecorder = new NoteRecorder(song, player, preferences, notices);
+  const liveKeys = new LiveKeys(player, () => liveTarget(noteRecorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
+  liveKeys.onEvent = (event) => noteRecorder.receive(event);
   const notePreview = new NotePreview(liveKeys);
 
   const freezing = new Freezing(api, song, audioFiles, notices);
@@ -123,6 +126,16 @@ export function createWorkspace(): Workspace {
     freezing,
   };
 
+  const userId = (): string | null => session.user?.id ?? null;
+  const windowId = newId('window');
+  markOpen(windowId);
+  const audioRecorder = new AudioRecorder(
+    { api, song, timeline, player, audioFiles, preferences, notices },
+    new IndexedDbRecordings(),
+    { windowId, userId, isOpen },
+  );
+  const recorder = new Recorder(song, noteRecorder, audioRecorder);
+  player.onMove = (tick) => recorder.moveTo(tick);
   const playback: Playback = {
     player,
     transport: new Transport(player, timeline, preferences, recorder),
@@ -135,7 +148,6 @@ export function createWorkspace(): Workspace {
     instrumentRenderer,
   };
 
-  const userId = (): string | null => session.user?.id ?? null;
   const copies = new IndexedDbCopies();
   const autosaves = new Autosaves(api, song, notices, copies, userId);
   markOpen(autosaves.windowId);

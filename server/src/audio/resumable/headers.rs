@@ -13,6 +13,7 @@ use crate::storage::clean_name;
 
 pub(super) const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 pub(super) const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");
+pub(super) const UPLOAD_DEFER_LENGTH: HeaderName = HeaderName::from_static("upload-defer-length");
 pub(super) const UPLOAD_METADATA: HeaderName = HeaderName::from_static("upload-metadata");
 pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
 pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
@@ -51,6 +52,23 @@ pub(super) fn parse_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<
 /// Reads a required header that contains a whole number.
 pub(super) fn required_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
     parse_number(headers, name)?.ok_or_else(|| bad_header_error(format!("{name} is missing.")))
+}
+
+/// Returns the announced length of a new upload in bytes; `None` if the client defers it.
+pub(super) fn parse_length(headers: &HeaderMap) -> ApiResult<Option<u64>> {
+    let length_bytes = parse_number(headers, &UPLOAD_LENGTH)?;
+    let Some(value) = headers.get(&UPLOAD_DEFER_LENGTH) else {
+        return required_number(headers, &UPLOAD_LENGTH).map(Some);
+    };
+    if value != "1" {
+        return Err(bad_header_error(format!("{UPLOAD_DEFER_LENGTH} is {value:?}; expected 1.")));
+    }
+    if length_bytes.is_some() {
+        return Err(bad_header_error(format!(
+            "send either {UPLOAD_LENGTH} or {UPLOAD_DEFER_LENGTH}, not both."
+        )));
+    }
+    Ok(None)
 }
 
 /// Returns the file name in `Upload-Metadata`, and the header's unchanged value.

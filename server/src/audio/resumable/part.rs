@@ -54,7 +54,7 @@ async fn append_leased(
     mut chunks: mpsc::Receiver<Bytes>,
     lease: &mut UploadLease,
 ) -> ApiResult<AppendResult> {
-    if upload_row.offset_bytes == upload_row.length_bytes {
+    if !upload_row.is_length_deferred && upload_row.offset_bytes == upload_row.length_bytes {
         // The upload was already complete. With object storage, its file is no longer on this
         // machine.
         return tokio::task::spawn_blocking(move || {
@@ -195,7 +195,8 @@ impl Appender {
             self.store_offset()?;
         }
         checksum_result?;
-        let is_complete = self.offset_bytes == self.upload_row.length_bytes;
+        let is_complete =
+            !self.upload_row.is_length_deferred && self.offset_bytes == self.upload_row.length_bytes;
         let task_id = is_complete
             .then(|| finish::start(&self.state, &Handle::current(), &self.upload_row))
             .transpose()?;

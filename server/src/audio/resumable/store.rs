@@ -51,7 +51,10 @@ pub(super) struct UploadRow {
     pub(super) owner_id: String,
     pub(super) name: String,
     pub(super) metadata: String,
+    /// Length of the file; while it is deferred, the largest length that the file may get.
     pub(super) length_bytes: u64,
+    /// Whether the client has not yet announced the length.
+    pub(super) is_length_deferred: bool,
     pub(super) offset_bytes: u64,
     pub(super) expires_secs: i64,
     pub(super) state: UploadState,
@@ -69,6 +72,7 @@ fn upload_from_row(db_row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
         name: db_row.try_get("name")?,
         metadata: db_row.try_get("metadata")?,
         length_bytes: bytes("length_bytes")?,
+        is_length_deferred: bytes("is_length_deferred")? != 0,
         offset_bytes: bytes("offset_bytes")?,
         expires_secs: db_row.try_get("expires_secs")?,
         state: UploadState::from_stored(&state),
@@ -80,8 +84,8 @@ fn upload_from_row(db_row: &AnyRow) -> Result<UploadRow, sqlx::Error> {
 /// Stores a new upload.
 pub(super) async fn insert(db: &Db, upload_row: &UploadRow) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO audio_uploads (id, owner_id, name, metadata, length_bytes, offset_bytes, expires_secs) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO audio_uploads (id, owner_id, name, metadata, length_bytes, offset_bytes, expires_secs, is_length_deferred) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(&upload_row.id)
     .bind(&upload_row.owner_id)
@@ -90,6 +94,7 @@ pub(super) async fn insert(db: &Db, upload_row: &UploadRow) -> Result<(), sqlx::
     .bind(to_i64(upload_row.length_bytes))
     .bind(to_i64(upload_row.offset_bytes))
     .bind(upload_row.expires_secs)
+    .bind(i64::from(upload_row.is_length_deferred))
     .execute(db)
     .await?;
     Ok(())
@@ -169,6 +174,16 @@ pub(super) async fn count_unfinished(db: &Db, owner_id: &str) -> Result<i64, sql
 pub(super) async fn read_uploads_to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
     let db_rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
     db_rows.iter().map(upload_from_row).collect()
+}
+
+/// Stores the length of an upload whose length was deferred.
+pub(super) async fn set_length(db: &Db, id: &str, length_bytes: u64) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE audio_uploads SET length_bytes = $1, is_length_deferred = 0 WHERE id = $2")
+        .bind(to_i64(length_bytes))
+        .bind(id)
+        .execute(db)
+        .await?;
+    Ok(())
 }
 
 /// Stores the offset and the expiry time.

@@ -15,8 +15,9 @@ use utoipa::ToSchema;
 
 use super::expiry::expires_secs;
 use super::headers::{
-    CHECKSUM_ALGORITHMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET,
-    parse_metadata, parse_number, require_offset_octets, require_version, required_number,
+    CHECKSUM_ALGORITHMS, Checksum, UPLOAD_DEFER_LENGTH, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA,
+    UPLOAD_OFFSET, parse_length, parse_metadata, parse_number, require_offset_octets, require_version,
+    required_number,
 };
 use super::part::{AppendResult, QUEUED_CHUNKS_MAX, append as append_part};
 use super::store::{UploadRow, UploadState};
@@ -37,7 +38,8 @@ const TUS_EXTENSION: HeaderName = HeaderName::from_static("tus-extension");
 const TUS_MAX_SIZE: HeaderName = HeaderName::from_static("tus-max-size");
 const TUS_CHECKSUM_ALGORITHM: HeaderName = HeaderName::from_static("tus-checksum-algorithm");
 const TASK_ID: HeaderName = HeaderName::from_static("songfoundry-task-id");
-const PROTOCOL_EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination,checksum");
+const PROTOCOL_EXTENSIONS: HeaderValue =
+    HeaderValue::from_static("creation,creation-defer-length,expiration,termination,checksum");
 
 /// Format of dates in HTTP headers (RFC 9110, section 5.6.7).
 const HTTP_DATE: &[BorrowedFormatItem<'static>] =
@@ -61,8 +63,8 @@ pub(super) struct UploadStatus {
     location: String,
     /// Name of the file.
     name: String,
-    /// Size of the file in bytes, as announced by the client.
-    length_bytes: u64,
+    /// Size of the file in bytes, as announced by the client; null while the client defers it.
+    length_bytes: Option<u64>,
     /// Number of bytes received so far.
     offset_bytes: u64,
     /// When the upload expires, RFC 3339. Every received part extends this time.
@@ -81,7 +83,7 @@ impl UploadStatus {
             location: location(&upload_row.id),
             id: upload_row.id,
             name: upload_row.name,
-            length_bytes: upload_row.length_bytes,
+            length_bytes: (!upload_row.is_length_deferred).then_some(upload_row.length_bytes),
             offset_bytes: upload_row.offset_bytes,
             expires_at: clock::text_of_unix_secs(upload_row.expires_secs),
             state: upload_row.state,
@@ -122,10 +124,12 @@ pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Re
     (StatusCode::NO_CONTENT, fields).into_response()
 }
 
-/// Creates a resumable upload (tus 1.0.0, creation).
+/// Creates a resumable upload (tus 1.0.0, creation). The client may defer the length, as for a
+/// recording that has not ended (creation-defer-length); a later request announces it.
 #[utoipa::path(post, path = "/audio/uploads", tag = "audio",
     params(("Tus-Resumable" = inline(TusVersion), Header),
-        ("Upload-Length" = u64, Header, description = "Size of the file in bytes"),
+        ("Upload-Length" = Option<u64>, Header, description = "Size of the file in bytes"),
+        ("Upload-Defer-Length" = Option<u8>, Header, description = "1 instead of `Upload-Length` if the size is not known yet"),
         ("Upload-Metadata" = Option<String>, Header, description = "`filename`, a space, and the name of the file in base64")),
     responses((status = 201, description = "Created", headers(("Location" = String), ("Upload-Expires" = String))),
         (status = 409, description = "`too_many_uploads`", body = Problem, content_type = "application/problem+json"),
@@ -140,9 +144,12 @@ pub(super) async fn create(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     require_version(&headers)?;
-    let length_bytes = required_number(&headers, &UPLOAD_LENGTH)?;
+    let announced_bytes = parse_length(&headers)?;
     let (name, metadata) = parse_metadata(&headers)?;
     let limit_bytes = state.config.limits.upload_max_bytes;
+    // An upload of deferred length begins with no bytes.
+    let length_bytes = announced_bytes.unwrap_or(limit_bytes);
+    let needed_bytes = announced_bytes.unwrap_or(0);
     if length_bytes == 0 {
         return Err(ApiError::bad_request(
             "bad_upload_header",
@@ -161,9 +168,9 @@ pub(super) async fn create(
             ),
         });
     }
-    Allowance::load(&state, &user.id).await?.check_at_least(length_bytes)?;
+    Allowance::load(&state, &user.id).await?.check_at_least(needed_bytes)?;
     let (work_state, runtime) = (state.clone(), Handle::current());
-    let ensure = move || ensure_room(&work_state, &runtime, work_state.blobs.root(), length_bytes);
+    let ensure = move || ensure_room(&work_state, &runtime, work_state.blobs.root(), needed_bytes);
     tokio::task::spawn_blocking(ensure).await??;
     let upload_row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
@@ -171,6 +178,7 @@ pub(super) async fn create(
         name,
         metadata,
         length_bytes,
+        is_length_deferred: announced_bytes.is_none(),
         offset_bytes: 0,
         expires_secs: expires_secs(&state),
         state: UploadState::Receiving,
@@ -191,7 +199,7 @@ pub(super) async fn create(
 #[utoipa::path(head, path = "/audio/uploads/{id}", tag = "audio",
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 200, description = "The headers describe the state", headers(("Upload-Offset" = u64),
-        ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
+        ("Upload-Length" = u64), ("Upload-Defer-Length" = u8), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
         (status = 412, description = "`tus_version`")))]
 pub(super) async fn head(
     State(state): State<AppState>,
@@ -203,7 +211,11 @@ pub(super) async fn head(
     let upload_row = find(&state, &user, &id).await?;
     let mut fields = HeaderMap::new();
     fields.insert(UPLOAD_OFFSET, HeaderValue::from(upload_row.offset_bytes));
-    fields.insert(UPLOAD_LENGTH, HeaderValue::from(upload_row.length_bytes));
+    if upload_row.is_length_deferred {
+        fields.insert(UPLOAD_DEFER_LENGTH, HeaderValue::from_static("1"));
+    } else {
+        fields.insert(UPLOAD_LENGTH, HeaderValue::from(upload_row.length_bytes));
+    }
     fields.insert(UPLOAD_EXPIRES, expires(upload_row.expires_secs)?);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if !upload_row.metadata.is_empty() {
@@ -251,6 +263,7 @@ pub(super) async fn describe(
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
         ("Upload-Offset" = u64, Header, description = "Number of bytes received so far"),
+        ("Upload-Length" = Option<u64>, Header, description = "Size of the file in bytes, if it was deferred; once it is known"),
         ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the checksum of the body in base64")),
     responses((status = 204, description = "Appended", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
             ("Songfoundry-Task-Id" = String, description = "After the last byte: the task that decodes the upload"))),
@@ -274,12 +287,13 @@ pub(super) async fn append(
     require_offset_octets(headers)?;
     let offset_bytes = required_number(headers, &UPLOAD_OFFSET)?;
     let announced_bytes = parse_number(headers, &header::CONTENT_LENGTH)?;
+    let final_bytes = parse_number(headers, &UPLOAD_LENGTH)?;
     let checksum = Checksum::from_headers(headers)?;
     find(&state, &user, &id).await?;
     let lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
     // The row is read again, because the offset may have changed while the request waited for the
     // lease.
-    let upload_row = find(&state, &user, &id).await?;
+    let mut upload_row = find(&state, &user, &id).await?;
     if upload_row.state != UploadState::Receiving && !has_no_decoder_task(&state, &upload_row).await? {
         let detail = format!(
             "The upload is finished: all of its {} bytes have been received.",
@@ -293,6 +307,9 @@ pub(super) async fn append(
             upload_row.offset_bytes
         );
         return Err(ApiError::Conflict { code: "wrong_offset", detail });
+    }
+    if let Some(final_bytes) = final_bytes {
+        set_length(&state, &mut upload_row, final_bytes).await?;
     }
     if announced_bytes.is_some_and(|bytes| bytes > upload_row.length_bytes - offset_bytes) {
         return Err(ApiError::bad_request(
@@ -315,6 +332,34 @@ pub(super) async fn append(
         fields.insert(TASK_ID, text_value(&task_id)?);
     }
     Ok((StatusCode::NO_CONTENT, fields).into_response())
+}
+
+/// Stores the length of an upload whose length was deferred. A repeated announcement of the same
+/// length is accepted, because the client may not have got the answer to the first one.
+async fn set_length(state: &AppState, upload_row: &mut UploadRow, length_bytes: u64) -> ApiResult<()> {
+    let bad_header = |detail| Err(ApiError::bad_request("bad_upload_header", detail));
+    if !upload_row.is_length_deferred {
+        return match upload_row.length_bytes == length_bytes {
+            true => Ok(()),
+            false => bad_header(format!(
+                "upload-length is {length_bytes}, but the length of the upload is already set to {} bytes.",
+                upload_row.length_bytes
+            )),
+        };
+    }
+    if length_bytes < upload_row.offset_bytes.max(1) {
+        return bad_header(format!(
+            "upload-length is {length_bytes}; expected at least 1 and the {} bytes that the upload has.",
+            upload_row.offset_bytes
+        ));
+    }
+    let limit_bytes = state.config.limits.upload_max_bytes;
+    if length_bytes > limit_bytes {
+        return Err(ApiError::TooLarge { subject: "An upload", limit_bytes });
+    }
+    store::set_length(&state.db, &upload_row.id, length_bytes).await?;
+    (upload_row.length_bytes, upload_row.is_length_deferred) = (length_bytes, false);
+    Ok(())
 }
 
 /// Whether an upload is complete but no task decodes it. In this case the client must retry.

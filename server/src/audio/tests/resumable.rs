@@ -94,6 +94,42 @@ async fn an_upload_in_parts_is_decoded() {
     get(&app, &format!("{LIST}/{id}")).await.expect(200);
 }
 
+/// A recording is sent while it grows, in a WAV file with sizes that say "unknown".
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_of_deferred_length_ends_when_its_length_is_announced() {
+    let app = TestApp::start().await;
+    let mut bytes = sine_wav(440.0, 48_000, 0.5);
+    let data = bytes.windows(4).position(|window| window == b"data").expect("a data chunk");
+    bytes[4..8].fill(0xff);
+    bytes[data + 4..data + 8].fill(0xff);
+    let call = tus(&app, Method::POST, UPLOADS).header("upload-defer-length", "1");
+    let answer = call.header("upload-metadata", "filename VGFrZS53YXY=").send().await;
+    answer.expect(201);
+    let path = answer.header("location").to_owned();
+    append(&app, &path, 0, &bytes[..10_000]).await.expect(204);
+    let head = tus(&app, Method::HEAD, &path).send().await;
+    assert_eq!((head.header("upload-defer-length"), head.header("upload-length")), ("1", ""));
+    let status = get(&app, &path).await.expect(200);
+    assert_eq!((&status["length_bytes"], &status["offset_bytes"]), (&Value::Null, &json!(10_000)));
+    append(&app, &path, 10_000, &bytes[10_000..]).await.expect(204);
+    let announce = |length: usize| {
+        let call = tus(&app, Method::PATCH, &path).header("upload-offset", &bytes.len().to_string());
+        call.header("upload-length", &length.to_string()).raw(OCTETS, Vec::new()).send()
+    };
+    announce(9_999).await.problem(400, "bad_upload_header");
+    let answer = announce(bytes.len()).await;
+    answer.expect(204);
+    let task = task(&app, answer.header("songfoundry-task-id")).await;
+    assert_eq!(task["state"], "succeeded", "{task}");
+    let file =
+        get(&app, &format!("{LIST}/{}", task["result"]["id"].as_str().expect("an id"))).await.expect(200);
+    assert_eq!((&file["frames"], &file["warnings"]), (&json!(24_000), &json!([])));
+    for header in [("upload-defer-length", "2"), ("upload-length", "none")] {
+        let call = tus(&app, Method::POST, UPLOADS).header(header.0, header.1);
+        call.send().await.problem(400, "bad_upload_header");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn unfinished_uploads_are_listed_in_pages() {
     let app = TestApp::start().await;
@@ -190,7 +226,10 @@ async fn invalid_requests_are_refused_as_the_protocol_requires() {
     let options = app.local(Method::OPTIONS, UPLOADS).send().await;
     options.expect(204);
     assert_eq!(options.header("tus-version"), "1.0.0");
-    assert_eq!(options.header("tus-extension"), "creation,expiration,termination,checksum");
+    assert_eq!(
+        options.header("tus-extension"),
+        "creation,creation-defer-length,expiration,termination,checksum"
+    );
     assert_eq!(
         (options.header("tus-max-size"), options.header("tus-checksum-algorithm")),
         ("1000000", "sha1,sha256")

@@ -399,7 +399,10 @@ export interface paths {
         /** Lists the caller's incomplete uploads. Those that expire last come first. */
         get: operations["get_audio_uploads"];
         put?: never;
-        /** Creates a resumable upload (tus 1.0.0, creation). */
+        /**
+         * Creates a resumable upload (tus 1.0.0, creation). The client may defer the length, as for a
+         *     recording that has not ended (creation-defer-length); a later request announces it.
+         */
         post: operations["post_audio_uploads"];
         delete?: never;
         /** Returns the supported version, extensions and limits of the tus protocol. */
@@ -3737,9 +3740,9 @@ export interface components {
                 name: string;
                 /**
                  * Format: int64
-                 * @description Size of the file in bytes, as announced by the client.
+                 * @description Size of the file in bytes, as announced by the client; null while the client defers it.
                  */
-                length_bytes: number;
+                length_bytes: number | null;
                 /**
                  * Format: int64
                  * @description Number of bytes received so far.
@@ -5184,9 +5187,9 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Size of the file in bytes, as announced by the client.
+             * @description Size of the file in bytes, as announced by the client; null while the client defers it.
              */
-            length_bytes: number;
+            length_bytes: number | null;
             /**
              * Format: int64
              * @description Number of bytes received so far.
@@ -6257,7 +6260,9 @@ export interface operations {
             header: {
                 "Tus-Resumable": "1.0.0";
                 /** @description Size of the file in bytes */
-                "Upload-Length": number;
+                "Upload-Length"?: number;
+                /** @description 1 instead of `Upload-Length` if the size is not known yet */
+                "Upload-Defer-Length"?: number;
                 /** @description `filename`, a space, and the name of the file in base64 */
                 "Upload-Metadata"?: string;
             };
@@ -6362,6 +6367,7 @@ export interface operations {
             /** @description The headers describe the state */
             200: {
                 headers: {
+                    "Upload-Defer-Length"?: number;
                     "Upload-Expires"?: string;
                     "Upload-Length"?: number;
                     "Upload-Metadata"?: string;
@@ -6379,6 +6385,8 @@ export interface operations {
                 "Tus-Resumable": "1.0.0";
                 /** @description Number of bytes received so far */
                 "Upload-Offset": number;
+                /** @description Size of the file in bytes, if it was deferred; once it is known */
+                "Upload-Length"?: number;
                 /** @description `sha1` or `sha256`, and the checksum of the body in base64 */
                 "Upload-Checksum"?: string;
             };

@@ -60,6 +60,15 @@ export class AudioFiles {
     }
   }
 
+  /** Loads the properties of a file that the service has made, and then its waveform. */
+  async add(id: string): Promise<AudioFile> {
+    this.#requestedIds.add(id);
+    const file = await audioFile(this.#api, id);
+    this.#files.set(id, file);
+    void this.#loadWaveform(file);
+    return file;
+  }
+
   /** Reads the list of the newest files. After a failure the previous list stays. */
   async refresh(): Promise<void> {
     try {

@@ -1,6 +1,6 @@
 /** Commands of buttons and keys that play, stop and seek. */
 import type { Player } from '../../engine/player.svelte';
-import type { NoteRecorder } from '../recording/note-recorder.svelte';
+import type { Recorder } from '../recording/recorder';
 import type { Timeline } from '../editing/timeline.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 
@@ -9,9 +9,9 @@ export class Transport {
   readonly #timeline: Timeline;
   readonly #preferences: Preferences;
 
-  readonly #recorder: NoteRecorder;
+  readonly #recorder: Recorder;
 
-  constructor(player: Player, timeline: Timeline, preferences: Preferences, recorder: NoteRecorder) {
+  constructor(player: Player, timeline: Timeline, preferences: Preferences, recorder: Recorder) {
     this.#player = player;
     this.#timeline = timeline;
     this.#preferences = preferences;

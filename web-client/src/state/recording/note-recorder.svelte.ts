@@ -212,7 +212,7 @@ export class NoteRecorder {
   }
 
   #refuse(): void {
-    this.#notices.show('info', 'No track can be recorded: select an instrument track that has a sound and is not frozen, or arm one with its R button.');
+    this.#notices.show('info', 'No track can be recorded: select an audio track, or an instrument track that has a sound, that is not frozen, or arm one with its R button.');
   }
 }
 

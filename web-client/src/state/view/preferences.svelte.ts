@@ -31,6 +31,20 @@ export type RecordingPreferences = {
   quantizes: boolean;
 };
 
+/** Settings of the audio input. */
+export type InputPreferences = {
+  /** Id of the device; empty for the browser's default device. */
+  deviceId: string;
+  channelCount: 1 | 2;
+  /** Whether the input is audible while a track is armed. */
+  monitors: boolean;
+  /** Latency of output and input together in milliseconds; null for what the browser says. */
+  latencyMs: number | null;
+};
+
+/** Highest latency that can be set, in milliseconds. */
+export const LATENCY_MAX_MS = 1000;
+
 const TRANSPORT_DEFAULTS: TransportPreferences = {
   metronome: false,
   metronomeDb: -6,
@@ -50,6 +64,7 @@ type StoredPreferences = {
   midiClockOutput?: string;
   transport?: Partial<TransportPreferences>;
   recording?: Partial<RecordingPreferences>;
+  input?: Partial<InputPreferences>;
 };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
@@ -63,8 +78,14 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     [undefined, true, false].includes(storedPreferences.lettersAreTools) &&
     ['undefined', 'string'].includes(typeof storedPreferences.midiClockOutput) &&
     areTransportPreferences(storedPreferences.transport ?? {}) &&
-    Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean')
+    Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean') &&
+    areInputPreferences(storedPreferences.input ?? {})
   );
+}
+
+function areInputPreferences({ deviceId = '', channelCount = 1, monitors = false, latencyMs = null }: Partial<InputPreferences>): boolean {
+  const isLatency = latencyMs === null || (latencyMs >= 0 && latencyMs <= LATENCY_MAX_MS);
+  return typeof deviceId === 'string' && [1, 2].includes(channelCount) && typeof monitors === 'boolean' && isLatency;
 }
 
 function areTransportPreferences(transport: Partial<TransportPreferences>): boolean {
@@ -130,6 +151,15 @@ export class Preferences {
 
   setRecording(change: Partial<RecordingPreferences>): void {
     this.#stored.recording = { ...this.#stored.recording, ...change };
+    this.#remember();
+  }
+
+  get input(): InputPreferences {
+    return { deviceId: '', channelCount: 1, monitors: false, latencyMs: null, ...this.#stored.input };
+  }
+
+  setInput(change: Partial<InputPreferences>): void {
+    this.#stored.input = { ...this.#stored.input, ...change };
     this.#remember();
   }
 

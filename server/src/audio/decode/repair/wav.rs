@@ -44,6 +44,8 @@ fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
         && left_bytes > 0
         && declared_bytes > left_bytes
         && data_chunk.start_bytes + declared_bytes > file_bytes;
+    // A program that streams a file writes this value for sizes that it does not know.
+    let is_streamed = !is_wide && [u32::from_le_bytes(size), data_chunk.size_bytes] == [SIZE_IN_DS64; 2];
     let has_stale_size =
         is_too_large || (declared_bytes == 0 && left_bytes > 0 && (is_unfinished || is_wide));
     if !(is_wide || has_stale_size || is_unfinished) {
@@ -59,7 +61,11 @@ fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
         Piece::Repeated { length_bytes: header.len() as u64, pattern: header },
         Piece::File { start: data_chunk.start_bytes, length_bytes: left_bytes },
     ];
-    Ok(Some(Repair { pieces, has_stale_size: has_stale_size || is_unfinished, ..Repair::default() }))
+    Ok(Some(Repair {
+        pieces,
+        has_stale_size: (has_stale_size && !is_streamed) || is_unfinished,
+        ..Repair::default()
+    }))
 }
 
 struct DataChunk {

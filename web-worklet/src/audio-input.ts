@@ -1,0 +1,74 @@
+/** An audio input of the page (a microphone or a line) whose samples are posted in blocks. */
+import type { InputBlock } from './block-collector';
+import { INPUT_PROCESSOR_NAME, type InputProcessorOptions, type InputReport } from './input-protocol';
+
+/** Longest time to wait for the samples of a flush, in milliseconds. */
+const FLUSH_MAX_MS = 1000;
+
+export class AudioInput {
+  readonly #node: AudioWorkletNode;
+  readonly #source: MediaStreamAudioSourceNode;
+  readonly #monitor: GainNode;
+  readonly #stream: MediaStream;
+  #onFlushed: (() => void) | null = null;
+
+  /**
+   * Connects a stream to the audio context of an engine, whose script registers the processor.
+   * `onBlock` receives the samples; nothing is audible until {@link AudioInput.monitors} is set.
+   */
+  constructor(context: AudioContext, stream: MediaStream, channelCount: 1 | 2, onBlock: (block: InputBlock) => void) {
+    this.#stream = stream;
+    this.#source = context.createMediaStreamSource(stream);
+    const processorOptions: InputProcessorOptions = { channelCount };
+    this.#node = new AudioWorkletNode(context, INPUT_PROCESSOR_NAME, {
+      numberOfInputs: 1,
+      numberOfOutputs: 1,
+      outputChannelCount: [1],
+      channelCount,
+      channelCountMode: 'explicit',
+      channelInterpretation: 'discrete',
+      processorOptions,
+    });
+    this.#node.port.onmessage = ({ data }: MessageEvent<InputReport>) => {
+      if (data) onBlock(data);
+      else this.#onFlushed?.();
+    };
+    this.#monitor = context.createGain();
+    this.#monitor.gain.value = 0;
+    this.#source.connect(this.#node);
+    this.#source.connect(this.#monitor);
+    // The output of the processor is silent. It is connected so that every browser runs it.
+    this.#node.connect(context.destination);
+    this.#monitor.connect(context.destination);
+  }
+
+  /** Whether the input is audible at the output. */
+  set monitors(isOn: boolean) {
+    this.#monitor.gain.value = isOn ? 1 : 0;
+  }
+
+  /** Latency of the input in seconds, as far as the browser knows it. */
+  get latencySecs(): number {
+    const settings = this.#stream.getAudioTracks()[0]?.getSettings() as (MediaTrackSettings & { latency?: number }) | undefined;
+    return settings?.latency ?? 0;
+  }
+
+  /**
+   * Resolves when all samples so far have been posted, or after a second, because the processor of
+   * a closed context does not answer.
+   */
+  flush(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onFlushed = resolve;
+      setTimeout(resolve, FLUSH_MAX_MS);
+      this.#node.port.postMessage('flush');
+    });
+  }
+
+  close(): void {
+    this.#source.disconnect();
+    this.#node.disconnect();
+    this.#monitor.disconnect();
+    this.#stream.getTracks().forEach((track) => track.stop());
+  }
+}
