@@ -42,9 +42,9 @@ pub(super) struct Recipe {
     #[serde(default = "unchanged")]
     #[schema(minimum = 0.25, maximum = 4.0, default = 1.0)]
     pub(super) stretch: f64,
-    /// Change of pitch in cents, -2400 to 2400; 0 by default. The length stays. The length is exact
-    /// to the frame, the pitch to 7 cents in the lowest octave of the range and to 2 cents in the
-    /// highest.
+    /// Change of pitch in cents, -2400 to 2400; 0 by default. The length stays, exactly to the frame.
+    /// The pitch has steps of 1/512, divided by the product of `stretch` and the frequency ratio:
+    /// less than 4 cents if both are 1, and 14 cents at the limit of 0.25.
     #[serde(default)]
     #[schema(minimum = -2400.0, maximum = 2400.0, default = 0.0)]
     pub(super) pitch_cents: f64,
