@@ -1,10 +1,5 @@
 // Measures how soon the page plays its first note: node first-note.mjs SONGFOUNDRY PAGE BANK
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { chromium } from '@playwright/test';
+import { launchChromium, withService } from './browser-and-service.mjs';
 
 const TIMEOUT_SECS = 60;
 
@@ -35,32 +30,8 @@ async function firstNote(timeoutMs) {
 }
 
 const [program, page, bank] = process.argv.slice(2);
-const storage = mkdtempSync(join(tmpdir(), 'songfoundry-first-note-'));
-const service = spawn(resolve(program), ['serve'], {
-  env: {
-    PATH: process.env.PATH,
-    SF_PORT: '0',
-    SF_STORAGE_DIR: storage,
-    SF_WEB_DIR: resolve(page),
-    SF_SOUNDFONT_DIRS: dirname(bank),
-    SF_DEFAULT_SOUNDFONT: basename(bank, extname(bank)).toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
-    SF_INSTRUMENT_SOUND: 'client',
-    SF_LOG: 'warn',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-try {
-  let url;
-  for await (const line of createInterface(service.stdout)) {
-    url = /http:\/\/[\w.]+:\d+/.exec(line)?.[0];
-    if (url) break;
-  }
-  if (!url) throw new Error('the service ended before it printed its address');
-  service.stdout.resume();
-  const browser = await chromium.launch({
-    executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--autoplay-policy=no-user-gesture-required'],
-  });
+await withService(program, page, bank, async (url) => {
+  const browser = await launchChromium();
   try {
     const tab = await browser.newPage();
     let bankBytes = 0;
@@ -74,9 +45,4 @@ try {
   } finally {
     await browser.close();
   }
-} finally {
-  const ended = new Promise((done) => service.once('exit', done));
-  service.kill('SIGTERM');
-  await ended;
-  rmSync(storage, { recursive: true });
-}
+});

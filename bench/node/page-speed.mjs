@@ -1,7 +1,8 @@
 // Measures the page with a large song in headless Chromium, and prints the figures as JSON:
-// node page-speed.mjs ADDRESS, where ADDRESS is that of a running service without log-in.
+// node page-speed.mjs ADDRESS, where ADDRESS is that of a running service without log-in, or
+// node page-speed.mjs SONGFOUNDRY PAGE BANK.
 // Times are CPU times of the page's thread, which other programs of the machine disturb least.
-import { chromium } from '@playwright/test';
+import { launchChromium, openSong, withService } from './browser-and-service.mjs';
 import { largeSong } from './large-song.mjs';
 
 const NOTES = 8;
@@ -12,11 +13,7 @@ const SETTLE_MS = 8000;
 /** Time after a note, in which the page compiles the song and draws, in milliseconds. */
 const NOTE_MS = 1000;
 
-const address = process.argv[2];
-const browser = await chromium.launch({
-  executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--autoplay-policy=no-user-gesture-required'],
-});
+const browser = await launchChromium();
 
 /** Traces the page during `action`. Returns the CPU times of its thread in milliseconds. */
 async function traced(page, action) {
@@ -57,19 +54,11 @@ const framesInPage = (secs) =>
     requestAnimationFrame(frame);
   });
 
-try {
+async function measure(address) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   // The browser renders the instruments: renders by the service would disturb the measurement.
   await page.addInitScript(() => localStorage.setItem('songfoundry.preferences', JSON.stringify({ sound: 'client', follow: true, snapTicks: 240 })));
-  const answer = await page.request.post(`${address}/api/v1/projects`, { data: largeSong() });
-  if (!answer.ok() && answer.status() !== 409) throw new Error(`the service refused the song with status ${answer.status()}`);
-  // Unsaved work of an earlier measurement would be offered in a dialog.
-  await page.request.delete(`${address}/api/v1/projects/temp`);
-  await page.goto(address);
-  await page.getByRole('tab', { name: 'Songs' }).click();
-  await page.getByRole('button', { name: 'Open Large song' }).click();
-  await page.getByRole('listitem', { name: 'Track Track 1', exact: true }).waitFor();
-  await page.waitForFunction(() => window.songfoundry.engine !== null);
+  await openSong(page, address, largeSong());
   await page.waitForTimeout(SETTLE_MS);
 
   const idle = await traced(page, () => page.waitForTimeout(IDLE_SECS * 1000));
@@ -104,6 +93,11 @@ try {
       playing_frame_p95_ms: round(frames[Math.floor(frames.length * 0.95)]),
     }),
   );
+}
+
+const [first, ...others] = process.argv.slice(2);
+try {
+  await (others.length === 0 ? measure(first) : withService(first, ...others, measure));
 } finally {
   await browser.close();
 }

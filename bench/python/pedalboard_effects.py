@@ -39,8 +39,8 @@ EFFECTS = {
 
 def frame_ns(effects, audio, sample_rate_hz, block_frames, passes):
     chain = pedalboard.Pedalboard(effects)
-    # Parts that fit into memory which the allocator uses again. Otherwise page faults take as long as
-    # the effects, in some calls and not in others.
+    # The parts fit into memory that the allocator reuses. Longer parts cause page faults in some
+    # calls, which take as long as the effects.
     starts = range(0, audio.shape[1], sample_rate_hz)
     parts = [numpy.ascontiguousarray(audio[:, start : start + sample_rate_hz]) for start in starts]
     process = functools.partial(chain, sample_rate=sample_rate_hz, buffer_size=block_frames, reset=False)

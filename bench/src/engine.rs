@@ -16,7 +16,7 @@ pub(crate) struct Args {
     call_frames: usize,
 }
 
-/// Speed of the engine.
+/// The measured speed of the engine.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct EngineSpeed {
     /// Seconds of processor time.

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-/// The command line.
 #[derive(Debug, Parser)]
 #[command(name = "songfoundry-bench", about = "Measures Songfoundry's engine")]
 struct Cli {

@@ -59,7 +59,7 @@ pub(crate) fn read_session(song: &Path) -> anyhow::Result<Session> {
 
 /// Copies a song to `copy` and adds all sound off on all channels, [`END_SECS`] after its last
 /// event. Without it, synthesizers render notes that never end for different times.
-pub(crate) fn copy_with_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
+pub(crate) fn copy_with_all_sound_off(song: &Path, copy: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut midi = Smf::parse(&bytes).with_context(|| song.display().to_string())?;
     let Timing::Metrical(ticks_per_quarter) = midi.header.timing else {

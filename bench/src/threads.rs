@@ -23,10 +23,10 @@ pub(crate) struct Args {
     threads: usize,
 }
 
-/// Time of a render.
+/// The measured time of a render.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RenderTime {
-    /// Elapsed seconds.
+    /// Time on the clock in seconds.
     pub(crate) secs: f64,
 }
 

@@ -74,7 +74,7 @@ fn all_processes_end_when_the_input_closes() {
     assert_eq!(supervised.processes(), 0);
 }
 
-/// Somebody else may kill a supervisor, such as the system when memory is short.
+/// Another program may kill a supervisor, such as the system when memory is short.
 #[test]
 fn all_processes_end_when_the_supervisor_is_killed() {
     let mut supervised = Supervised::scan("stray");

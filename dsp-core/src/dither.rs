@@ -197,7 +197,7 @@ impl QuantizerProcessor {
 const CHUNK_SAMPLES: usize = 32;
 
 /// The number 1.5 * 2^52. Adding and subtracting it rounds a double to an integer, with ties to
-/// even. Only adding it leaves that integer in the lowest bits.
+/// even. Adding it without subtracting it leaves that integer in the lowest bits.
 const ROUNDING_OFFSET: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {

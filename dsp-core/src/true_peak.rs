@@ -2,9 +2,10 @@
 //!
 //! The signal is oversampled by 8, or by 4 at sample rates of 64 kHz and above. The filter is a
 //! sinc of 48 taps with a Kaiser window of 60 dB attenuation. Its pass band is flat to 0.46 of the
-//! sample rate. A tone in the pass band reads at most 0.15 dB too low. At sample rates from 64 kHz
-//! on, inaudible tones read up to 0.6 dB too low. At half the sample rate the gain of the filter is
-//! 0.5. There, a tone and its image add up to the level of the tone, so no reading is too high.
+//! sample rate. The measured level of a tone in the pass band is at most 0.15 dB too low. At sample
+//! rates from 64 kHz on, the measured level of an inaudible tone is up to 0.6 dB too low. At half
+//! the sample rate the gain of the filter is 0.5. There, a tone and its image add up to the level
+//! of the tone, so no measured level is too high.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -157,7 +158,7 @@ impl TruePeakMeter {
     }
 
     /// Ends an interval, and returns its highest magnitude, at or between samples. The values
-    /// between the last frames, at most 1,071, are not measured yet and belong to the next
+    /// between the last frames (at most 1,071 frames) are not measured yet and belong to the next
     /// interval.
     pub fn end_interval(&mut self) -> f32 {
         self.earlier_peak = self.earlier_peak.max(self.interval_peak);

@@ -1,4 +1,4 @@
-//! Compiles projects into sessions, and converts musical time to frames, on the page's side.
+//! Compiles projects into sessions, and converts musical time to frames, for the page.
 
 use std::collections::HashMap;
 
@@ -114,7 +114,7 @@ struct PluginOutput {
     track_id: Option<String>,
     /// Id of the effect; `None` for the instrument of the track.
     effect_id: Option<String>,
-    /// Id of the audio.
+    /// Id of the recorded audio in the engine's slots.
     audio_id: String,
 }
 
@@ -157,7 +157,7 @@ impl MediaResolver for SlotContents {
 /// Returns a message with the reason why the project cannot be played.
 #[wasm_bindgen(js_name = presetsUsed)]
 pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
-    /// Any sample rate would do: presets do not depend on it.
+    /// The presets do not depend on this sample rate.
     const SAMPLE_RATE_HZ: u32 = 48_000;
     let session = schemas::session::build(&read_project(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
     let text = |track: &dsp_core::session::Track| {

@@ -117,6 +117,10 @@ impl WasmEngine {
                     self.meter = watch.then(|| Box::new(MasterMeter::new(self.sample_rate_hz)));
                 }
             }
+            Command::SetMasterInsert { latency_frames } => {
+                self.mixer.set_master_insert(latency_frames.map(|frames| frames as usize));
+                self.metronome.set_latency(self.mixer.latency_frames());
+            }
             Command::ResetMeters => self.meter.iter_mut().for_each(|meter| meter.restart()),
             Command::DropBank { slot } => self.drop_bank(slot)?,
             Command::DropAudio { slot } => self.set_audio(slot, None)?,

@@ -16,10 +16,10 @@ use crate::incoming_files::IncomingFiles;
 use crate::live_notes::LiveNotes;
 use crate::messages::{EffectName, MasterMeters, WantedAudio};
 
-/// Number of bank slots.
+/// Number of bank slots of the engine.
 const MAX_BANKS: usize = 64;
 
-/// Number of audio slots.
+/// Number of audio slots of the engine.
 const MAX_AUDIO: usize = 4096;
 
 /// Plays sessions. JavaScript reads and writes audio through buffers in the memory of this
@@ -313,9 +313,9 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setExternalInputs)]
     pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
         for track in 0..self.mixer.track_count() {
-            let takes_input =
+            let is_enabled =
                 self.mixer.track_id(track).is_some_and(|id| track_ids.iter().any(|input_id| input_id == id));
-            self.mixer.set_takes_input(track, takes_input);
+            self.mixer.set_input_enabled(track, is_enabled);
         }
     }
 
@@ -327,6 +327,36 @@ impl WasmEngine {
         let track = self.mixer.track_index(track_id);
         let input = track.and_then(|track| self.mixer.track_input(track));
         input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
+    }
+
+    /// Returns the address of two buffers of 256 floats, left and right, that contain the input of
+    /// the master's effects outside the engine after each [`Self::process`]. Returns 0 if there are
+    /// no such effects.
+    #[wasm_bindgen(js_name = insertInput)]
+    pub fn insert_input(&mut self) -> *const f32 {
+        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.input.as_ptr().cast())
+    }
+
+    /// Returns the address of two buffers of 256 floats, left and right, for the output of the
+    /// master's effects outside the engine. Returns 0 if there are no such effects.
+    #[wasm_bindgen(js_name = insertOutput)]
+    pub fn insert_output(&mut self) -> *const f32 {
+        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.output.as_ptr().cast())
+    }
+
+    /// Latency of the input of the master's effects outside the engine, in frames.
+    #[wasm_bindgen(getter, js_name = insertInputLatency)]
+    pub fn insert_input_latency(&self) -> usize {
+        self.mixer.master_insert_input_latency()
+    }
+
+    /// Uses the buffers at [`Self::insert_output`] for the next block. Without this call, the block
+    /// is the input of the effects, with the same latency.
+    #[wasm_bindgen(js_name = useInsertOutput)]
+    pub fn use_insert_output(&mut self) {
+        if let Some(insert) = self.mixer.master_insert() {
+            insert.has_output = true;
+        }
     }
 
     /// Returns the address of the left output buffer of 256 floats.

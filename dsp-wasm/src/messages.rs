@@ -49,7 +49,7 @@ pub enum ControlCommand {
         track_id: String,
         /// MIDI controller number, 0 to 127.
         controller: u8,
-        /// Value, 0 to 127.
+        /// Value of the controller, 0 to 127.
         value: u8,
     },
     /// Bends the pitch of a track live.
@@ -140,6 +140,12 @@ pub enum ControlCommand {
         /// Whether the master is measured.
         watch: bool,
     },
+    /// Sets the latency of the master's effects outside the engine; null removes these effects.
+    SetMasterInsert {
+        /// Frames from the input of the effects to their output.
+        #[tsify(type = "number | null")]
+        latency_frames: Option<u32>,
+    },
     /// Resets the integrated loudness and the peaks of the master. Playing from the start also
     /// resets them.
     ResetMeters,
@@ -172,7 +178,7 @@ pub struct FrameRange {
 pub struct TempoPoint {
     /// Ticks from the start of the song.
     pub tick: u64,
-    /// Quarter notes per minute.
+    /// Tempo in quarter notes per minute, 1 to 100,000.
     pub bpm: f64,
 }
 

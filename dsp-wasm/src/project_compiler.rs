@@ -15,20 +15,20 @@ use crate::compile::{self, CompiledSession};
 /// Numbers of a note in the array of notes: tick, length in ticks, pitch and velocity.
 const NUMBERS_OF_NOTE: usize = 4;
 
-/// In a list of tracks: a track that is not kept but has changed.
+/// Entry of `order` for the next changed track.
 const CHANGED: u32 = u32::MAX;
 
-/// Compiles one version of a project after the other.
+/// Compiles successive versions of a project, and keeps the unchanged tracks between them.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct ProjectCompiler {
-    /// The tracks of the last version. Those that a failed call has taken are missing.
+    /// The tracks of the last version. The list is empty after a call with an invalid `order`.
     tracks: Vec<Option<Track>>,
 }
 
 #[wasm_bindgen]
 impl ProjectCompiler {
-    /// Makes a compiler that knows no tracks yet.
+    /// Creates a compiler without tracks.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
         Self::default()
@@ -38,15 +38,15 @@ impl ProjectCompiler {
     ///
     /// `song` is the project without its tracks. `order` has an entry for each of its tracks: the
     /// index of an unchanged track in the previous version, or 4294967295 for the next one of
-    /// `changed_tracks`. The MIDI items of these have no notes; all their notes, in the order of
-    /// the tracks and items, are in `notes` as tick, length in ticks, pitch and velocity.
-    /// `note_counts` has the number of notes of each MIDI item. For the other arguments, see
-    /// [`compile_session`](compile::compile_session).
+    /// `changed_tracks`. The MIDI items of `changed_tracks` have no notes. Instead, `notes` has the
+    /// notes of all these items, in the order of the tracks and items: tick, length in ticks, pitch
+    /// and velocity of each. `note_counts` has the number of notes of each MIDI item. For the other
+    /// arguments, see [`compile_session`](compile::compile_session).
     ///
     /// # Errors
     ///
-    /// Returns a message with the reason why the project cannot be played. The compiler may have
-    /// lost tracks then, so the page replaces it by a new one.
+    /// Returns a message with the reason why the project cannot be played. The compiler may lack
+    /// tracks after an error, so the page then creates a new compiler.
     #[expect(clippy::too_many_arguments, reason = "JavaScript values that are read in different ways")]
     pub fn compile(
         &mut self,
@@ -73,7 +73,7 @@ impl ProjectCompiler {
     }
 }
 
-/// Puts the kept and the changed tracks into the order of the new version.
+/// Returns the kept and the changed tracks in the order of the new version.
 fn arranged(mut kept: Vec<Option<Track>>, order: &[u32], changed: Vec<Track>) -> Result<Vec<Track>, String> {
     let mut changed = changed.into_iter();
     let track_at = |index: &u32| match *index {
@@ -92,26 +92,28 @@ fn add_notes(tracks: &mut [Track], numbers: &[f64], counts: &[u32]) -> Result<()
     let mut counts = counts.iter();
     for item in tracks.iter_mut().flat_map(|track| &mut track.items) {
         let Item::Midi(item) = item else { continue };
-        let count = *counts.next().ok_or("the number of notes of an item is missing")?;
+        let count = *counts.next().ok_or("`note_counts` has no number for an item")?;
         item.notes = notes.by_ref().take(count as usize).map(note_of).collect::<Result<_, String>>()?;
         if item.notes.len() != count as usize {
-            return Err(format!("the item {} has {count} notes, but fewer numbers came", item.id));
+            return Err(format!("the item {} has {count} notes, but `notes` has fewer", item.id));
         }
     }
     Ok(())
 }
 
-/// Makes a note of its four numbers.
+/// Creates a note from its four numbers.
 fn note_of(numbers: &[f64]) -> Result<Note, String> {
     let whole = |value: f64, limit: f64| {
         if value.fract() == 0.0 && (0.0..=limit).contains(&value) {
             Ok(value)
         } else {
-            Err(format!("a note has the number {value}, where a whole one of 0 to {limit} is expected"))
+            Err(format!(
+                "{value} is not a valid number of a note, which must be a whole number from 0 to {limit}"
+            ))
         }
     };
     let &[tick, length_ticks, pitch, velocity] = numbers else {
-        return Err("a note has four numbers".to_owned());
+        return Err("a note must have four numbers".to_owned());
     };
     Ok(Note {
         tick: whole(tick, f64::from(u32::MAX))? as u32,

@@ -264,7 +264,11 @@ mod tests {
     fn check(document: Value, expected: Value) {
         let upgraded = upgrade(&JsonText::of_value(&document), "n1").expect("the document can be upgraded");
         assert_eq!(upgraded.view().to_value(), expected);
-        assert_eq!(upgrade(&upgraded, "n2").expect("again"), upgraded, "upgrading again changes nothing");
+        assert_eq!(
+            upgrade(&upgraded, "n2").expect("an upgraded document can be upgraded again"),
+            upgraded,
+            "upgrading again changes nothing"
+        );
     }
 
     #[test]

@@ -61,7 +61,7 @@ export interface Project {
   master?: Master;
   settings?: Settings;
   /**
-   * View state of the page; opaque to the service.
+   * View state of the page, which the service does not interpret.
    */
   client?: {
     [k: string]: unknown;
@@ -70,7 +70,7 @@ export interface Project {
 export interface TempoPoint {
   tick: Tick;
   /**
-   * Quarter notes per minute from here on.
+   * Quarter notes per minute from this tick on.
    */
   bpm: number;
 }
@@ -172,7 +172,7 @@ export interface PluginEffect {
   name?: string;
   plugin_id: string;
   /**
-   * Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was last saved.
+   * Version that the plugin stated when it was chosen or its state was last saved.
    */
   plugin_version?: string;
   params?: EffectParams;
@@ -385,7 +385,7 @@ export interface PluginEngine {
   type: "vst2" | "vst3";
   plugin_id: string;
   /**
-   * Version of the plugin, in the plugin's own words, when the plugin was chosen or its state was last saved.
+   * Version that the plugin stated when it was chosen or its state was last saved.
    */
   plugin_version?: string;
   /**
@@ -449,7 +449,7 @@ export interface Settings {
    */
   interpolation?: "linear" | "four_point" | "sinc";
   /**
-   * `as_stated`: velocity moves the filter cutoff only where the zones of the bank say so. `specification`: zones that say nothing use the default modulator of the SoundFont specification 2.04, section 8.4.2, which makes soft notes duller.
+   * `as_stated`: velocity moves the filter cutoff only in zones of the bank that have such a modulator. `specification`: zones without such a modulator use the default modulator of the SoundFont specification 2.04, section 8.4.2, which makes soft notes duller.
    */
   velocity_to_cutoff?: "as_stated" | "specification";
   reverb?: ReverbSettings;

@@ -1,15 +1,15 @@
 //! Limits the active requests of an account, and of an address that has not logged in.
 //!
-//! The connections of a trusted proxy count in the total only, and each of its HTTP/2 connections
+//! The connections of a trusted proxy count only in the total, and each of its HTTP/2 connections
 //! may carry many requests. Without these limits, one visitor could use up all connections. A
-//! request is active until its answer has been sent, event streams included.
+//! request is active until its answer has been sent, which includes event streams.
 //!
 //! An account or address may have at most a quarter of the requests that the service can still
-//! accept. So several busy accounts and addresses together still leave capacity for others.
+//! accept. So several busy accounts and addresses together leave capacity for others.
 //!
-//! After a request of an account has waited too long for the database, the account may for 10 s
-//! have at most half as many active requests as there are connections to the database. Otherwise
-//! the requests of one account for a locked table could take all connections.
+//! After a request of an account has waited too long for the database, the account is limited for
+//! 10 s to half as many active requests as there are connections to the database. Otherwise, the
+//! requests of one account for a locked table could occupy all connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -136,7 +136,7 @@ impl ActiveRequests {
     /// Begins a request without a log-in. A connection may have at most a quarter of the requests
     /// that its address can still begin, which leaves capacity for other connections. If the
     /// address has reached its limit, its oldest request whose body has not arrived is evicted, so
-    /// that slow senders block nobody else.
+    /// that slow senders do not block others.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_with_many_requests_leave_room_for_others() {
+    fn connections_with_many_requests_leave_capacity_for_others() {
         let requests = limited(512, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
         let alone: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn many_accounts_and_addresses_leave_room_for_others() {
+    fn many_accounts_and_addresses_leave_capacity_for_others() {
         let requests = with_limits(1_024, 128, 128);
         let by_account = |number: usize| requests.begin_for_account(&format!("account {number}"));
         let by_address = |number: usize| {

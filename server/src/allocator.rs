@@ -1,18 +1,18 @@
-//! Settings of the C library's allocator. With them, freed memory returns to the operating system.
+//! Settings of the C library's allocator, with which freed memory returns to the operating system.
 //!
 //! By default, the GNU C library has eight heaps for each processor, and it raises its mmap
 //! threshold, up to 32 MiB, whenever it frees a mapped block. So after a few large requests, the
 //! service would keep hundreds of megabytes of unused memory. Source: mallopt(3).
 
-/// Applies these settings. It must be called at the start of the program, before other threads
-/// allocate.
+/// Applies these settings. Must be called at the start of the program, before other threads
+/// allocate memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator of the C library is set through a foreign function")]
 pub(crate) fn set_up() {
     const MALLOC_SETTINGS: [(libc::c_int, libc::c_int); 3] = [
-        // Blocks from this size on are mapped, and unmapped when they are freed.
+        // Minimum size in bytes of blocks that are mapped, and unmapped when they are freed.
         (libc::M_MMAP_THRESHOLD, 256 * 1024),
-        // A heap returns the free bytes at its end to the system if there are more than this.
+        // Number of free bytes at the end of a heap above which they return to the system.
         (libc::M_TRIM_THRESHOLD, 1024 * 1024),
         // Maximum number of heaps.
         (libc::M_ARENA_MAX, 4),
@@ -32,10 +32,10 @@ pub(crate) fn return_free_memory() {
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Does nothing: other allocators need no settings.
+/// Does nothing, because other allocators need no settings.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn set_up() {}
 
-/// Does nothing: other allocators return memory themselves.
+/// Does nothing, because other allocators return memory themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn return_free_memory() {}

@@ -2,9 +2,10 @@
 //! and connections.
 //!
 //! Only the time that the service waits for the client counts. A client may pause for `pause_max`.
-//! Each received byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may
-//! pause, but must reach the minimum rate on average. A body that is read into memory must also be
-//! complete within `whole_max`. This does not apply to a file that is streamed to the disk.
+//! Each received byte adds a credit of `1 / min_bytes_per_sec`, and the credit is at most
+//! `pause_max`. So a client may pause, but must reach the minimum rate on average. A body that is
+//! read into memory must also be complete within `whole_max`. This does not apply to a file that is
+//! streamed to the disk.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -22,16 +23,16 @@ use tokio::time::{Instant, Sleep};
 /// Limits on the pace of request bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyPace {
-    /// Longest pause between two parts of a body.
+    /// Maximum pause between two parts of a body.
     pub pause_max: Duration,
     /// Minimum rate in bytes per second; 0 means no minimum.
     pub min_bytes_per_sec: u64,
-    /// Longest time until a body that is read into memory is complete.
+    /// Maximum time until a body that is read into memory is complete.
     pub whole_max: Duration,
 }
 
 impl BodyPace {
-    /// Returns `whole_max` from the request's extensions, or no limit if it was not set.
+    /// Returns `whole_max` from the request's extensions; [`Duration::MAX`] if it was not set.
     pub(crate) fn whole_max(extensions: &Extensions) -> Duration {
         extensions.get::<Self>().map_or(Duration::MAX, |pace| pace.whole_max)
     }

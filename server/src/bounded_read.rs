@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// Reads a file of at most `max_bytes`. The bytes that are read count, and not the reported length:
-/// a device reports no length and may never end.
+/// Reads a file of at most `max_bytes`. The limit applies to the bytes that are read, not to the
+/// reported length, because a device reports no length and may never end.
 ///
 /// # Errors
 /// If the file cannot be read, or is larger ([`ErrorKind::FileTooLarge`]).

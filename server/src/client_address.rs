@@ -11,7 +11,7 @@ use crate::error::ApiError;
 use crate::peer::connection_of;
 use crate::state::AppState;
 
-/// The client: the peer of the connection, or the client that a trusted proxy names.
+/// The client of a request: the peer of the connection, or the client that a trusted proxy names.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     /// Address of the client.
@@ -60,8 +60,8 @@ fn address_and_port(
     }
     let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    // The entries are read from the nearest hop outwards. Entries beyond the first untrusted hop
-    // may be forged.
+    // The entries are read from the nearest hop outwards. Entries of hops beyond the first
+    // untrusted one may be forged.
     for hop in hops.iter().rev() {
         let Some((address, port)) = parse(hop) else { break };
         client = (address.to_canonical(), port);

@@ -1,5 +1,5 @@
 //! Compresses answers with text or WebAssembly. Audio and ranges of files are never compressed.
-//! Large answers are compressed by the work that makes them ([`crate::large_answer`]).
+//! Large answers are compressed before they are sent ([`crate::large_answer`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 type Rule = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
 /// Returns a layer that compresses suitable answers of 1 KiB or more with gzip. An encoder exists
-/// until its answer has been sent. An encoder of gzip takes 0.3 MB of memory; one of Brotli would
-/// take several. The fastest level delays other requests least.
+/// until its answer has been sent. An encoder of gzip needs 0.3 MB of memory; one of Brotli would
+/// need several megabytes. The fastest level is used because it delays other requests least.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Rule>> {
     let rule: Rule = is_compressible;
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(1024).and(rule))
 }
 
-/// Maximum number of requests with compressed answers at a time. Their encoders take 80 MB of
+/// Maximum number of requests with compressed answers at a time. Their encoders need 80 MB of
 /// memory.
 const ENCODERS_MAX: usize = 256;
 
@@ -51,8 +51,8 @@ impl Drop for CountedRequest {
 
 /// Middleware around [`layer`]. If there are more than [`ENCODERS_MAX`] requests, the answers of
 /// further ones are not compressed. A client that accepts neither gzip nor uncompressed answers
-/// gets the latter, as RFC 9110, section 12.5.3, allows: the layer would answer 406 after the
-/// request was carried out.
+/// gets an uncompressed answer, as RFC 9110, section 12.5.3, allows. Otherwise, the layer would
+/// answer 406 after the request was carried out.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
     if refuses_all(request.headers()) {
         request.headers_mut().remove(header::ACCEPT_ENCODING);
@@ -66,7 +66,7 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     }
     let answer = next.run(request).await;
     let is_compressed = answer.headers().contains_key(header::CONTENT_ENCODING);
-    // The length of an answer is only known if no encoder compresses it while it is sent.
+    // The length of an answer is known only if no encoder compresses it while it is sent.
     if !is_compressed || answer.headers().contains_key(header::CONTENT_LENGTH) {
         return answer;
     }

@@ -19,7 +19,7 @@ const EXPOSED_HEADERS: &str = "etag, location, retry-after, www-authenticate, co
      accept-ranges, x-request-id, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, \
      upload-length, upload-expires, x-soundfont-id, x-soundfont-fallback, x-soundfont-missing-presets";
 
-/// How long a browser may cache the answer to a preflight request, in seconds.
+/// Time for which a browser may cache the answer to a preflight request, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
 /// Middleware that answers preflight requests, and lets allowed origins read answers.
@@ -35,7 +35,7 @@ pub(crate) async fn allow_origins(
         Some(origin) => answer(origin, request, next).await,
         None => next.run(request).await,
     };
-    // Refusals vary too: a cache must not send a refusal to an allowed origin.
+    // Refusals depend on the origin too, so a cache must not send a refusal to an allowed origin.
     response.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     response
 }

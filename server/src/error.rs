@@ -109,7 +109,7 @@ pub enum ApiError {
     /// 408: the body did not arrive completely in time.
     #[error("{reason}; send the request again")]
     BodyIncomplete {
-        /// Why the body is incomplete.
+        /// Reason why the body is incomplete.
         reason: String,
     },
     /// 409: the request conflicts with the current state.
@@ -156,7 +156,7 @@ pub enum ApiError {
         /// Explanation for people.
         detail: String,
     },
-    /// 428: a write must name the revision that it is based on.
+    /// 428: a write must name the revision on which it is based.
     #[error("{detail}")]
     PreconditionRequired {
         /// Stable name of the error, for programs.
@@ -296,7 +296,7 @@ impl ApiError {
     }
 
     /// Whether the content of the request is the cause, so that a retry fails again. Other causes
-    /// may pass, such as a busy database, a full disk or quota, or an error of the service.
+    /// may be temporary, such as a busy database, a full disk or quota, or an error of the service.
     #[must_use]
     pub fn is_fault_of_content(&self) -> bool {
         matches!(

@@ -1,5 +1,5 @@
-//! Heartbeats and headers of server-sent event streams. Proxies between the service and its clients
-//! need them.
+//! Heartbeats and headers of server-sent event streams, which proxies between the service and its
+//! clients need.
 
 use std::time::Duration;
 

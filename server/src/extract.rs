@@ -44,8 +44,8 @@ pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Largest JSON body that is parsed on an async thread, in bytes. Parsing it takes about a
-/// millisecond.
+/// Maximum size of a JSON body that is parsed on an async thread, in bytes. Parsing it takes about
+/// a millisecond.
 const PARSED_INLINE_MAX_BYTES: usize = 64 * 1024;
 
 /// Maximum number of values in a JSON body, without its [`LongFields`]. A value takes up to 300
@@ -53,7 +53,7 @@ const PARSED_INLINE_MAX_BYTES: usize = 64 * 1024;
 pub const VALUES_MAX: usize = 20_000;
 
 /// Maximum total size of the JSON documents that are processed at the same time, in KiB. A document
-/// takes up to ten times its size in memory.
+/// needs up to ten times its size in memory.
 pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Limits on waiting documents: their total size in KiB, and their number.
@@ -110,8 +110,8 @@ pub(crate) async fn with_document_of<T: Send + 'static>(
     permits.run_for(user_id, weight_kib, work).await
 }
 
-/// Like [`with_document`], but for work of a user that reads its document only when it runs. So
-/// waiting requests need no memory, and users share the permits fairly.
+/// Like [`with_document`], but for a user's work that reads its document only when it runs. Waiting
+/// requests therefore need no memory, and users share the permits fairly.
 ///
 /// # Errors
 /// Those of [`with_document`].
@@ -199,8 +199,8 @@ pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// Replaces a body whose `Content-Length` exceeds the limit. Reading the new body fails, so that
-/// the handler can check the caller first.
+/// Replaces a body whose `Content-Length` exceeds the limit by one that fails when it is read, so
+/// that the handler can check the caller first.
 fn refused_when_read(body: Body) -> Body {
     Body::from_stream(futures_util::stream::once(async {
         discard(body).await;
@@ -208,19 +208,19 @@ fn refused_when_read(body: Body) -> Body {
     }))
 }
 
-/// `Content-Length` exceeds the limit on the body.
+/// Error for a `Content-Length` that exceeds the limit on the body.
 #[derive(Debug, thiserror::Error)]
 #[error("Content-Length exceeds the limit on the body")]
 struct AnnouncedTooLong;
 
 /// Reads and discards a refused body, up to [`DISCARD_MAX_BYTES`] and [`DISCARD_WITHIN`].
 ///
-/// If the service answered while the client still sends, the connection would be reset. Browsers
-/// would then report a network error instead of the answer.
+/// If the service answered while the client is still sending, the connection would be reset.
+/// Browsers would then report a network error instead of the answer.
 async fn discard(body: Body) {
     let mut body = Limited::new(body, DISCARD_MAX_BYTES);
     let drain_result = async { while let Some(Ok(_)) = body.frame().await {} };
-    // It does not matter whether the body ended, because it is refused anyway.
+    // The outcome is ignored, because the body is refused anyway.
     let _ = tokio::time::timeout(DISCARD_WITHIN, drain_result).await;
 }
 

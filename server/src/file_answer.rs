@@ -24,7 +24,7 @@ pub(crate) struct FileAnswer {
     /// Entity tag, including its quotes.
     pub(crate) etag: String,
     pub(crate) media_type: &'static str,
-    /// Name under which a browser saves the file. If `None`, the browser shows or plays it.
+    /// Name under which a browser saves the file; `None` if the browser shows or plays it.
     pub(crate) save_as: Option<String>,
 }
 

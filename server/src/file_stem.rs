@@ -1,8 +1,8 @@
-//! Names that users choose, as names of files.
+//! Converts names that users choose to names of files.
 
-/// Returns a name as that of a file without its extension. Control characters and `/\:*?"<>|`,
-/// which some systems refuse, become `_`. A name is cut after 100 characters; an empty one becomes
-/// `Untitled`.
+/// Returns a name as a file name without an extension. Control characters and `/\:*?"<>|`, which
+/// some systems refuse, are replaced by `_`. A name has at most 100 characters; an empty one
+/// becomes `Untitled`.
 pub(crate) fn file_stem(name: &str) -> String {
     const MAX_CHARS: usize = 100;
     let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);

@@ -47,8 +47,8 @@ pub(crate) fn form_error(error: &MultipartError, too_long: impl FnOnce() -> ApiE
     }
 }
 
-/// Waits for the first separator. The parser refuses a form as incomplete if the whole form arrives
-/// at the moment when the parser does not find the first separator.
+/// Waits for the first separator. Without this, the parser refuses a form as incomplete if the
+/// whole form arrives just after the parser has not found the first separator.
 async fn with_received_separator(body: Body) -> Body {
     let mut chunks = body.into_data_stream();
     let mut received_bytes = Vec::new();

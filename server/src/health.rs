@@ -1,5 +1,5 @@
-//! Handlers of `/healthz` and `/readyz`: whether the process is alive, and whether it can answer
-//! requests.
+//! Handlers of `/healthz` (whether the process is alive) and `/readyz` (whether the process can
+//! answer requests).
 
 use axum::extract::State;
 use axum::routing::get;

@@ -1,8 +1,8 @@
-//! Limits the memory of answers that wait until their clients read them.
+//! Limits the memory of answers that have not been sent yet because their clients do not read them.
 //!
 //! An HTTP/2 client may send many requests without reading the answers. All waiting answers share a
-//! budget of bytes, which is divided fairly between callers. Large answers wait on the disk instead
-//! ([`crate::large_answer`]).
+//! budget of bytes, which is divided fairly between callers. Large answers are stored on the disk
+//! instead ([`crate::large_answer`]).
 
 use std::ops::RangeInclusive;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ use crate::state::AppState;
 /// Maximum total size of all waiting answers, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Lengths in bytes of the answers that count. Longer answers are on the disk.
+/// Lengths in bytes of the answers that count toward the budget. Longer answers are on the disk.
 const COUNTED_BYTES: RangeInclusive<u64> = 1_024..=IN_MEMORY_MAX_BYTES as u64;
 
 /// Returns the budget of all waiting answers.
@@ -50,7 +50,7 @@ pub(crate) async fn limit(State(state): State<AppState>, request: Request, next:
             response.map(|body| Body::new(CountedBody { body, reserved_bytes }))
         }
         Err(busy) if changes_nothing => busy.into_response(),
-        // The change has already been made, so the caller must get the answer.
+        // The operation has already been carried out, so the caller must get the answer.
         Err(_) => response,
     }
 }

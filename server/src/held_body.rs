@@ -1,8 +1,8 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A long body waits on the disk until it is complete, so that slow senders occupy little memory.
-//! If the disk has no space besides its reserve, the body waits in memory. A body counts toward the
-//! budget as long as its bytes are in memory, even while they wait for a permit
+//! A long body is stored on the disk until it is complete, so that slow senders occupy little
+//! memory. If the disk has no space besides its reserve, the body stays in memory. A body counts
+//! toward the budget as long as its bytes are in memory, even while they wait for a permit
 //! ([`crate::permits`]).
 
 mod waiting_file;
@@ -23,15 +23,15 @@ use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::peer::peer_of;
 
-/// Number of bytes of each body that do not count. So small requests are accepted even while large
-/// ones use up the budget.
+/// Number of bytes of each body that do not count toward the budget, so that small requests are
+/// accepted even while large ones use up the budget.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// Length of the longest part of a body that waits in memory, in bytes.
+/// Maximum length of the part of an incomplete body that is kept in memory, in bytes.
 const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 
-/// How long the remainder of a refused body is read. Without this, the client would see a closed
-/// connection instead of the answer.
+/// Maximum time for reading the remainder of a refused body. Without this, the client would see a
+/// closed connection instead of the answer.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// Memory and disk space for bodies of requests. It is an extension of every request.
@@ -86,7 +86,7 @@ impl AsRef<[u8]> for CountedBody {
 /// A body, or a part of one, that is being read into memory.
 #[derive(Debug)]
 pub(crate) struct HeldBody {
-    /// The part that is not on the disk.
+    /// The bytes that are not on the disk.
     bytes: Vec<u8>,
     budget: Option<Budget>,
     /// The beginning of the body, if it is long.
@@ -102,7 +102,7 @@ struct Budget {
     space: BodyMemory,
     /// The memory that is reserved for this body.
     reserved_bytes: ReservedBytes,
-    /// Whether the disk had no room for the body.
+    /// Whether the disk had no space for the body.
     is_disk_full: bool,
 }
 
@@ -138,7 +138,7 @@ impl HeldBody {
             if let Err(refusal) = self.append(&chunk).await {
                 drop((self, chunk));
                 let remainder = async { while let Some(Ok(_)) = chunks.next().await {} };
-                // It does not matter whether the body ended, because it is refused anyway.
+                // The outcome is ignored, because the body is refused anyway.
                 let _ = tokio::time::timeout(DISCARD_WITHIN, remainder).await;
                 return Err(refusal);
             }
@@ -152,7 +152,7 @@ impl HeldBody {
         if self.bytes.len() > IN_MEMORY_MAX_BYTES { self.move_to_disk().await } else { Ok(()) }
     }
 
-    /// Moves the bytes to the disk, unless it has no room for the body.
+    /// Moves the bytes to the disk, unless the disk has no space for the body.
     async fn move_to_disk(&mut self) -> ApiResult<()> {
         let Some(budget) = self.budget.as_mut().filter(|budget| !budget.is_disk_full) else { return Ok(()) };
         let (disk, sender) = (budget.space.disk.clone(), budget.sender.clone());

@@ -1,11 +1,11 @@
-//! Sends large answers from the disk, so that they occupy no memory.
+//! Sends large answers from the disk, so that they need no memory.
 //!
 //! Clients may read answers slowly. So a large answer is written to an unnamed temporary file,
 //! which the operating system removes when the connection ends. If the disk has no space besides
 //! its reserve, large answers are sent from memory.
 //!
-//! Large answers with text are compressed before they are sent. So the work that makes an answer
-//! also pays for its compression, and other requests are not delayed.
+//! Large answers with text are compressed before they are sent, on the thread of the request's
+//! work, so that other requests are not delayed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek as _, Write as _};
@@ -24,7 +24,7 @@ use crate::file_answer;
 use crate::state::AppState;
 use crate::storage::has_room;
 
-/// Longest answer that is sent from memory, in bytes.
+/// Maximum length of an answer that is sent from memory, in bytes.
 pub(crate) const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 
 /// Maximum total size of large answers on the disk, and in memory if the disk is full, in bytes.

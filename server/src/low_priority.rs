@@ -1,4 +1,4 @@
-//! Runs long work with a lower priority, so that short requests are answered at once while the work
+//! Runs long work with a lower priority, so that short requests are answered quickly while the work
 //! runs.
 //!
 //! Only Linux has priorities of threads. Other systems run long work with the usual priority. An
@@ -11,8 +11,8 @@ use std::thread;
 
 use tokio::runtime::Handle;
 
-/// The priority (`nice`) of threads with long work. Beside a busy thread of priority 0, such a
-/// thread gets a quarter of a processor.
+/// The priority (`nice`) of threads with long work. When it competes with a busy thread of priority
+/// 0, such a thread gets a quarter of a processor.
 #[cfg(target_os = "linux")]
 const LONG_WORK: i32 = 5;
 
@@ -62,7 +62,7 @@ pub(crate) fn lower(thread: rustix::thread::Pid, nice: i32) {
     }
 }
 
-/// Does nothing: only Linux has priorities of threads.
+/// Does nothing, because only Linux has priorities of threads.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn lower_this_thread() {}
 

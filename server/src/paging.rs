@@ -103,8 +103,8 @@ impl<T> Page<T> {
         Ok(Self::from_overfetched(items, limit, position_of))
     }
 
-    /// Makes a page of at most `limit` entries. Pass one more entry than that to show that another
-    /// page follows.
+    /// Makes a page of at most `limit` entries. `items` must have one more entry than that if
+    /// another page follows.
     pub fn from_overfetched(mut items: Vec<T>, limit: u32, position_of: impl Fn(&T) -> Position) -> Self {
         let limit = limit as usize;
         let has_more = items.len() > limit;

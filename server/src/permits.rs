@@ -1,4 +1,4 @@
-//! Limits heavy work: how much work of a kind runs at a time, and how much may wait.
+//! Limits heavy work: how much work of one kind runs at the same time, and how much may wait.
 //!
 //! [`Permits::run`] moves the permit into the work, so the permit is released when the work ends,
 //! even if its caller disconnects earlier. A test below checks that no other code acquires permits.
@@ -62,8 +62,8 @@ pub(crate) struct Bounds {
     pub(crate) waiting_weight_max: u64,
     /// Maximum number of waiting requests.
     pub(crate) waiting_requests_max: u64,
-    /// Weight beyond `running` for the work of users who have no running work. So a few users with
-    /// long work do not make others wait.
+    /// Weight beyond `running` that is reserved for users who have no running work, so that a few
+    /// users with long work do not make other users wait.
     pub(crate) reserve_for_idle_users: u32,
 }
 
@@ -111,7 +111,7 @@ impl WaitingWork {
     }
 }
 
-/// The permits of running work: one of its user (if any) and one of the shared limit.
+/// The permits of running work: one of its user (if it has one) and one of the shared limit.
 type HeldPermits = (Option<(OwnedSemaphorePermit, Arc<UserPermits>)>, OwnedSemaphorePermit);
 
 impl Permits {
@@ -129,7 +129,7 @@ impl Permits {
     }
 
     /// Makes a limit on the number of running jobs and of waiting requests. One user may run all
-    /// but one of the jobs, and at least one.
+    /// jobs but one, and at least one.
     pub(crate) fn counted(work_name: &'static str, running: u32, requests: u64) -> Self {
         let per_user = running.saturating_sub(1).max(1);
         let bounds = Bounds {
@@ -202,8 +202,8 @@ impl Permits {
         self.run_with_permit(self.acquire(Some(user), weight, Some(0)).await?, work).await
     }
 
-    /// Runs a part of other running work of this user on the same thread. It waits for its turn and
-    /// is never refused, because the other work has limits of its own. Blocks.
+    /// Runs a part of other running work of this user on the same thread. It waits for a permit and
+    /// is never refused, because the other work already has limits. Blocks.
     ///
     /// # Errors
     /// Those of `part`.
@@ -616,7 +616,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_part_of_other_work_waits_for_its_turn_and_is_not_refused() {
+    async fn a_part_of_other_work_waits_for_a_permit_and_is_not_refused() {
         let whole = Arc::new(Permits::counted("tests", 9, 9));
         let parts = Arc::new(Permits::counted("tests", 1, 0));
         let all = parts.take_all();

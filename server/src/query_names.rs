@@ -1,6 +1,6 @@
 //! Refuses unknown query parameters, just as the body extractors refuse unknown fields.
 //!
-//! The names of the parameters come from the API description, so the two always agree.
+//! The names of the parameters are read from the API description, so the two always agree.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Limits the rate of requests, by account and by address.
 //!
 //! Several users, such as a class, may share an address, and one of them must not use up the limit
-//! of all. Therefore a request with a log-in token counts for its log-in instead of its address.
-//! Without a token, requests for the web page and for logging in do not count;
+//! of the others. Therefore a request with a log-in token counts for its log-in instead of its
+//! address. Without a token, requests for the web page and for logging in do not count;
 //! [`crate::auth::Throttle`] limits log-ins.
 //!
-//! Each account, each log-in and each address has a token bucket. A bucket has room for the
-//! requests of one minute and refills steadily. Each process has separate buckets. Local callers,
-//! health checks and requests for metrics are not limited.
+//! Each account, each log-in and each address has a token bucket. The capacity of a bucket is the
+//! number of requests allowed per minute, and it refills at this rate. Each process has separate
+//! buckets. Local callers, health checks and requests for metrics are not limited.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -34,7 +34,7 @@ const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 const LOG_IN_PATHS: [&str; 4] =
     ["/api/v1/system/capabilities", "/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
 
-/// Whether requests to this path count.
+/// Whether requests to this path count toward the limits.
 pub(crate) fn is_limited(path: &str) -> bool {
     !UNLIMITED_PATHS.contains(&path)
 }
@@ -47,7 +47,7 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Makes buckets that are full for everybody.
+    /// Makes the limits. All buckets are full at first.
     #[must_use]
     pub fn new(limits: RequestLimits) -> Self {
         Self {
@@ -361,8 +361,8 @@ mod tests {
         for number in 0..2 * BUCKETS_MAX {
             buckets.take_token(&number.to_string(), Instant::now()).expect("the first token of each key");
         }
-        // If its bucket had been evicted, the address would have a full one now. Instead, the
-        // bucket has only gained a token per second.
+        // If its bucket had been evicted, the address would now have a full one. Instead, the
+        // bucket has only gained one token per second.
         let again = count_until_refused("192.0.2.77").await;
         assert!(again < 60 || started_at.elapsed() > Duration::from_secs(60), "{again} requests more");
         assert_eq!(request_list("192.0.2.78").await, 401);

@@ -1,4 +1,4 @@
-//! Makes deletions possible while the disk is full.
+//! Makes deletions possible when the disk is full.
 
 use crate::db;
 use crate::error::{ApiError, ApiResult};

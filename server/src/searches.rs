@@ -10,8 +10,8 @@ use crate::error::ApiResult;
 use crate::permits::{Bounds, Permits};
 use crate::state::AppState;
 
-/// Maximum length of a search text in characters. The time of a search is proportional to it: a
-/// text of many equal letters is compared at every letter of each row.
+/// Maximum length of a search text in characters. The time of a search is proportional to this
+/// length: a text of many equal letters is compared at each letter of each row.
 const TEXT_MAX_CHARS: usize = 100;
 
 /// Deserializes the text of a search.
@@ -49,7 +49,7 @@ pub(crate) fn limit(database_connections: u32) -> Permits {
     Permits::weighted("searches", bounds)
 }
 
-/// Reads a list for a user. If the list `is_search`, waits for a permit first.
+/// Reads a list for a user. If `is_search` is true, waits for a permit first.
 ///
 /// # Errors
 /// Those of `reading`; 503 `busy` if too many searches are waiting.

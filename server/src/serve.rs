@@ -104,7 +104,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 /// Prints the process id of the worker to standard output once the worker runs tasks.
 ///
 /// # Errors
-/// A part cannot be opened, which the error names; or the database is SQLite, which processes on
+/// A part cannot be opened, which the error names, or the database is SQLite, which processes on
 /// several machines cannot share.
 pub async fn run_worker(config: Config) -> anyhow::Result<()> {
     anyhow::ensure!(
@@ -171,8 +171,8 @@ async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
         let limit_secs = TASKS_END_TIMEOUT.as_secs();
         tracing::warn!(limit_secs, "some tasks did not stop in time; they will be aborted with this process");
     }
-    // Closing the database waits for connections in use, which must not delay the shutdown for
-    // long.
+    // Closing the database waits for connections in use. The time is limited, so that this does not
+    // delay the shutdown.
     let _ = tokio::time::timeout(Duration::from_secs(1), async {
         // If the task loop panicked, the panic has been logged already.
         let _ = task_loop.await;

@@ -41,7 +41,7 @@ use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Stora
 use crate::storage_lock::StorageLock;
 use crate::tasks::{self, Kinds, Tasks};
 
-/// The services that handlers use. A slice that keeps something in memory, such as a cache, adds it
+/// The services that handlers use. A slice that keeps state in memory, such as a cache, adds it
 /// here as a field and opens it in [`AppState::open`].
 #[derive(Debug)]
 pub struct Services {
@@ -115,9 +115,9 @@ pub struct Services {
     pub ai_proxy: AiProxy,
     /// Running helper processes.
     pub helpers: Helpers,
-    /// Cancelled when the service stops. Long answers and background loops then end.
+    /// Cancelled when the service stops. Long answers and background loops end then.
     pub stop: CancellationToken,
-    /// Kept as long as this process uses the storage folder.
+    /// Held as long as this process uses the storage folder.
     _storage_lock: StorageLock,
 }
 
@@ -186,11 +186,11 @@ impl AppState {
         }
     }
 
-    /// Opens everything that `config` defines, such as the storage folder, the database, the keys
-    /// and the threads.
+    /// Opens all parts of the service, such as the storage folder, the database, the keys and the
+    /// threads.
     ///
     /// # Errors
-    /// A part cannot be opened, which the error names; or another process uses the storage folder.
+    /// A part cannot be opened, which the error names, or another process uses the storage folder.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir).context("cannot use SF_STORAGE_DIR")?;

@@ -34,15 +34,16 @@ impl StorageLock {
         let folder = match File::open(dir).map(|folder| (folder.try_lock(), folder)) {
             Ok((Ok(()), folder)) => Some(folder),
             Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
-            // Some network file systems cannot lock folders. The lock file must then be enough.
+            // Some network file systems cannot lock folders. In that case, the lock file must be
+            // enough.
             Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
         };
         Ok(Self { _file: file, _folder: folder })
     }
 }
 
-/// Lock on an SQLite database outside the storage folder. Without it, a second service would end
-/// the tasks of the first. Administration commands may use the database at the same time.
+/// Lock on an SQLite database outside the storage folder. Without the lock, a second service would
+/// end the tasks of the first. Administration commands may use the database at the same time.
 #[derive(Debug)]
 pub(crate) struct DatabaseLock {
     _file: File,

@@ -1,4 +1,4 @@
-//! The whole service for tests. It has a real router, a real database, and a temporary storage
+//! The whole service for tests, with a real router, a real database, and a temporary storage
 //! folder.
 
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Semaphores by key. A limited number of callers hold a turn of a key at a time; other callers
-//! wait in order.
+//! Semaphores by key. Only a limited number of callers hold a turn of a key at a time; other
+//! callers wait in order of arrival.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 /**
- * Adds the two files of the sound engine to the build of the page: the audio thread's script and
- * the WebAssembly module.
+ * Adds the files of the sound engine to the build of the page: the scripts of the audio thread and
+ * of the worker of a live chain, and the WebAssembly module.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { build, type Plugin, type Rolldown } from 'vite';
 
 const worklet = new URL('../../web-worklet/', import.meta.url);
 const processor = fileURLToPath(new URL('src/processor.ts', worklet));
+const liveWorker = fileURLToPath(new URL('src/live/worker.ts', worklet));
 const wasm = new URL('pkg/dsp_wasm_bg.wasm', worklet);
 
 /** Returns a plugin that applies `change` to the code of the generated bindings. */
@@ -38,7 +39,8 @@ function withoutDecoderWarmUp(): Plugin {
   return changedBindings('without-decoder-warm-up', (code) => code.replace(/^\s*cachedTextDecoder\.decode\(\);$/gm, ''));
 }
 
-async function bundleProcessor(): Promise<string> {
+/** Bundles a script that runs outside the page's thread into one file. */
+async function bundle(entry: string): Promise<string> {
   const result = (await build({
     configFile: false,
     logLevel: 'warn',
@@ -50,14 +52,14 @@ async function bundleProcessor(): Promise<string> {
     build: {
       write: false,
       target: 'es2022',
-      lib: { entry: processor, formats: ['es'], fileName: 'processor' },
+      lib: { entry, formats: ['es'], fileName: 'script' },
       rollupOptions: { output: { codeSplitting: false } },
     },
   })) as Rolldown.RolldownOutput | Rolldown.RolldownOutput[];
   const outputs = Array.isArray(result) ? result.flatMap((one) => one.output) : result.output;
   const [chunk, ...others] = outputs;
   if (chunk?.type !== 'chunk' || others.length > 0) {
-    throw new Error(`the audio thread's script became ${outputs.length} files; it must be one`);
+    throw new Error(`${entry} became ${outputs.length} files; it must be one`);
   }
   return chunk.code;
 }
@@ -69,7 +71,8 @@ export function engineFiles(): Plugin[] {
       name: 'songfoundry:engine-files',
       apply: 'build',
       async generateBundle() {
-        this.emitFile({ type: 'asset', fileName: 'assets/processor.js', source: await bundleProcessor() });
+        this.emitFile({ type: 'asset', fileName: 'assets/processor.js', source: await bundle(processor) });
+        this.emitFile({ type: 'asset', fileName: 'assets/live-worker.js', source: await bundle(liveWorker) });
         this.emitFile({ type: 'asset', fileName: 'assets/dsp_wasm_bg.wasm', source: await readFile(wasm) });
       },
     },

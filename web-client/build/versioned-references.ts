@@ -1,7 +1,8 @@
 /**
  * Adds `?v=` and a hash to every reference to an asset, so that cached assets need not expire.
  * Fonts and images have the hash of their content, scripts and styles that of the whole build. The
- * page also contains the build's hash, for the engine's files.
+ * page also contains the build's hash, for the engine's files. Scripts import each other by the
+ * same addresses that the page uses; otherwise browsers would run a script twice.
  */
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
@@ -32,6 +33,13 @@ export function versionPage(html: string, build: string): string {
     .replace('<head>', `<head>\n    <meta name="songfoundry-build" content="${build}" />`);
 }
 
+/** Adds the build's hash to the imports of the scripts `names`, which are in the same folder. */
+export function versionScript(code: string, names: ReadonlySet<string>, build: string): string {
+  return code.replace(/(["'`])\.\/([\w.-]+\.js)\1/g, (whole, quote: string, name: string) =>
+    names.has(name) ? `${quote}./${name}?v=${build}${quote}` : whole,
+  );
+}
+
 export function versionedReferences(): Plugin {
   return {
     name: 'songfoundry:versioned-references',
@@ -56,7 +64,11 @@ export function versionedReferences(): Plugin {
           .map((file) => (file.type === 'chunk' ? file.code : file.source));
         const page = bundle['index.html'];
         if (page?.type !== 'asset') throw new Error('the build made no index.html');
-        page.source = versionPage(String(page.source), contentHash(parts));
+        const build = contentHash(parts);
+        page.source = versionPage(String(page.source), build);
+        const chunks = files.filter((file) => file.type === 'chunk');
+        const names = new Set(chunks.map((chunk) => chunk.fileName.split('/').at(-1) ?? ''));
+        for (const chunk of chunks) chunk.code = versionScript(chunk.code, names, build);
       },
     },
   };

@@ -32,6 +32,7 @@ function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
     context: { sampleRate: PROJECT.sample_rate_hz, state: 'running', outputLatency: 0, baseLatency: 0 },
     hasEnded: false,
     onStatus: () => undefined,
+    onRefused: () => undefined,
     onFailure: (listener: (detail: string) => void) => (fail = listener),
     onWantedAudio: () => undefined,
     watchReductions: () => undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { revisionOfEtag } from '../src/api/client';
 import { EventSplitter } from '../src/api/task-events';
-import { contentHash, versionPage, versionStyle } from '../build/versioned-references';
+import { contentHash, versionPage, versionScript, versionStyle } from '../build/versioned-references';
 
 describe('server-sent events', () => {
   it('are read in full wherever the stream is split', () => {
@@ -38,6 +38,13 @@ describe('versioned references', () => {
     const css = 'a{src:url(/assets/inter.woff2) b}c{background:url("data:x")}';
     expect(versionStyle(css, (name) => (name === 'inter.woff2' ? '12' : null))).toBe(
       'a{src:url(/assets/inter.woff2?v=12) b}c{background:url("data:x")}',
+    );
+  });
+
+  it('are the same in the page and in the scripts that import each other', () => {
+    const code = 'import{a}from"./index-a1.js";const b=()=>import(`./part-b2.js`),c="./other.js";';
+    expect(versionScript(code, new Set(['index-a1.js', 'part-b2.js']), 'beef')).toBe(
+      'import{a}from"./index-a1.js?v=beef";const b=()=>import(`./part-b2.js?v=beef`),c="./other.js";',
     );
   });
 

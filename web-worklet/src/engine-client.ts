@@ -3,6 +3,7 @@ import type { Project, TempoPoint, TimeSignature } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
+  type BulkCommands,
   type EffectName,
   type EngineCommand,
   type EngineReport,
@@ -84,6 +85,7 @@ export class EngineClient {
   readonly #statusListeners = new Set<(status: EngineStatus) => void>();
   #onReductions: ((db: Float32Array) => void) | null = null;
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
+  #onRefused: ((command: string, detail: string) => void) | null = null;
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   readonly #compiler = new ProjectCompiler();
@@ -345,6 +347,14 @@ export class EngineClient {
   }
 
   /**
+   * Lets the master's signal before the fader pass the worker at a port, instead of the effects of
+   * the session; null ends that. {@link LiveChain} calls this.
+   */
+  setLiveChain(chain: BulkCommands['setLiveChain']['chain']): void {
+    this.#send({ type: 'setLiveChain', chain }, chain ? [chain.port] : []);
+  }
+
+  /**
    * Resumes a suspended audio context, then plays from the current position, after a count-in of a
    * number of bars.
    */
@@ -472,6 +482,14 @@ export class EngineClient {
     this.#send({ type: 'resetMeters' });
   }
 
+  /**
+   * Calls `listener` if the engine refuses a command that has no answer. Replaces the listener of
+   * the previous call.
+   */
+  onRefused(listener: (command: string, detail: string) => void): void {
+    this.#onRefused = listener;
+  }
+
   /** Calls `listener` if the engine fails or is closed. The engine then stays silent. */
   onFailure(listener: (detail: string) => void): () => void {
     this.#failureListeners.add(listener);
@@ -484,6 +502,7 @@ export class EngineClient {
     this.#statusListeners.clear();
     this.#meterListeners.clear();
     this.#onReductions = null;
+    this.#onRefused = null;
     this.#wantedListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
@@ -492,8 +511,8 @@ export class EngineClient {
     await this.context.close();
   }
 
-  #send(command: EngineCommand, transfer: ArrayBufferLike[] = []): void {
-    this.#port.postMessage(command, transfer as ArrayBuffer[]);
+  #send(command: EngineCommand, transfer: (ArrayBufferLike | MessagePort)[] = []): void {
+    this.#port.postMessage(command, transfer as Transferable[]);
   }
 
   #request(send: (request: number) => void): Promise<void> {
@@ -525,6 +544,9 @@ export class EngineClient {
         break;
       case 'wanted':
         for (const listener of this.#wantedListeners) listener(report.wanted);
+        break;
+      case 'refused':
+        this.#onRefused?.(report.command, report.detail);
         break;
       case 'failed':
         this.#fail(report.detail);

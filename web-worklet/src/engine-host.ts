@@ -3,6 +3,7 @@
  * state.
  */
 import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
+import { LiveInsert, type InsertBuffers } from './live/live-insert';
 import { LoadGauge } from './load-gauge';
 import type { EngineCommand, EngineReport, EngineStatus, TrackAudio } from './protocol';
 
@@ -14,6 +15,11 @@ const BLOCK_BYTES = 4 * BLOCK_FRAMES;
 const REPORT_FRAMES = 1536;
 /** Meter reports per second. */
 const METER_REPORTS_PER_SECOND = 10;
+/** Longest time for which Play waits until a live chain is clear, in seconds. */
+const PREPARE_MAX_SECS = 0.5;
+
+/** Commands whose errors the reply to the last command of the same file reports. */
+const PIECES: ReadonlySet<EngineCommand['type']> = new Set(['addToBank', 'addToAudio']);
 
 /** One channel of a track's external audio, and the engine's input buffer for this channel. */
 type Input = { audio: Float32Array; buffer: Float32Array };
@@ -38,6 +44,7 @@ export class EngineHost {
     peaks: new Float32Array(0),
     load: 0,
     underruns: 0,
+    live: null,
   };
   #framesToReport = 0;
   readonly #sampleRateHz: number;
@@ -47,6 +54,12 @@ export class EngineHost {
   /** The target frame of a pending seek. */
   #seekFrame: number | undefined;
   #hasFailed = false;
+  #insert: LiveInsert | null = null;
+  #insertBuffers: InsertBuffers | null = null;
+  /** The command that begins playback when the live chain is clear. */
+  #waitingPlay: (EngineCommand & { type: 'play' }) | null = null;
+  /** Frames for which playback still waits. */
+  #waitFrames = 0;
 
   /**
    * `post` sends a report to the page. It must copy the report, whose memory is reused afterwards.
@@ -80,6 +93,7 @@ export class EngineHost {
       const detail = error instanceof Error ? error.message : String(error);
       if (error instanceof WebAssembly.RuntimeError) this.#fail(detail);
       if ('request' in command) this.#reply(command.request, detail);
+      else if (!this.#hasFailed && !PIECES.has(command.type)) this.#post({ type: 'refused', command: command.type, detail });
     }
     this.#updateViews();
   }
@@ -94,8 +108,11 @@ export class EngineHost {
     this.#gauge.begin(left.length);
     try {
       this.#seek();
+      this.#waitFrames -= left.length;
+      if (this.#waitingPlay && this.#waitFrames < 0) this.#startPlaying();
       for (let start = 0; start < left.length; ) {
-        const frames = this.#engine.contiguousFrames(Math.min(BLOCK_FRAMES, left.length - start));
+        const contiguous = this.#engine.contiguousFrames(Math.min(BLOCK_FRAMES, left.length - start));
+        const frames = this.#insert?.framesOfBlock(contiguous) ?? contiguous;
         this.#renderBlock(left, right, start, frames);
         start += frames;
       }
@@ -163,6 +180,17 @@ export class EngineHost {
         else this.#audioOf.delete(command.trackId);
         this.#assignInputs();
         break;
+      case 'setLiveChain':
+        this.#setLiveChain(command.chain);
+        break;
+      case 'play':
+        if (this.#insert?.isConnected && !command.countInBars && !engine.playing) this.#prepare(command);
+        else this.#carryOutPlay(command);
+        break;
+      case 'stop':
+        this.#waitingPlay = null;
+        engine.carryOut(command);
+        break;
       default:
         engine.carryOut(command);
     }
@@ -177,13 +205,69 @@ export class EngineHost {
     if (this.#seekFrame === undefined) return;
     this.#engine.carryOut({ type: 'seek', frame: this.#seekFrame });
     this.#seekFrame = undefined;
+    if (this.#waitingPlay) this.#prepare(this.#waitingPlay);
+    else if (this.#engine.playing) this.#insert?.start();
+  }
+
+  #setLiveChain(chain: (EngineCommand & { type: 'setLiveChain' })['chain']): void {
+    this.#insert?.end();
+    this.#startPlaying();
+    const setLatency = (latencyFrames: number | null): void => {
+      this.#engine.carryOut({ type: 'setMasterInsert', latencyFrames });
+      // The latency may have been allocated in grown memory.
+      this.#left = new Float32Array(0);
+    };
+    if (!chain) {
+      this.#insert = null;
+      setLatency(null);
+      return;
+    }
+    const insert = new LiveInsert(
+      chain.port,
+      chain.rings,
+      () => setLatency(insert.latencyFrames),
+      () => this.#startPlaying(),
+    );
+    this.#insert = insert;
+    setLatency(insert.latencyFrames);
+  }
+
+  /** Starts playback when the live chain is clear. */
+  #prepare(play: EngineCommand & { type: 'play' }): void {
+    this.#waitingPlay = play;
+    this.#waitFrames = PREPARE_MAX_SECS * this.#sampleRateHz;
+    this.#insert?.prepare(this.#engine.position);
+  }
+
+  #startPlaying(): void {
+    const play = this.#waitingPlay;
+    this.#waitingPlay = null;
+    if (play) this.#carryOutPlay(play);
+  }
+
+  #carryOutPlay(play: EngineCommand & { type: 'play' }): void {
+    this.#engine.carryOut(play);
+    if (this.#engine.playing) this.#insert?.start();
   }
 
   #renderBlock(left: Float32Array, right: Float32Array, start: number, frames: number): void {
     const engine = this.#engine;
     if (this.#left.length === 0) this.#updateViews();
-    if (engine.playing) this.#feedInputs(engine.position, frames);
-    engine.process(frames);
+    const wasPlaying = engine.playing;
+    if (wasPlaying) this.#feedInputs(engine.position, frames);
+    const insert = this.#insert;
+    if (insert) {
+      const songFrame = Math.max(0, engine.position - engine.insertInputLatency);
+      if (this.#insertBuffers && insert.fill(this.#insertBuffers, frames)) engine.useInsertOutput();
+      // A changed latency may have moved the buffers.
+      if (this.#left.length === 0) this.#updateViews();
+      engine.process(frames);
+      if (this.#insertBuffers) insert.take(this.#insertBuffers, frames, songFrame, wasPlaying);
+      // The end of a count-in starts playback.
+      if (engine.playing && !wasPlaying) insert.start();
+    } else {
+      engine.process(frames);
+    }
     for (let frame = 0; frame < frames; frame++) {
       left[start + frame] = this.#left[frame] ?? 0;
       right[start + frame] = this.#right[frame] ?? 0;
@@ -211,11 +295,14 @@ export class EngineHost {
   #updateViews(): void {
     if (this.#hasFailed) return;
     // These calls come before the views are created, because passing an id may grow the memory.
+    const [insertInput, insertOutput] = this.#insert ? [this.#engine.insertInput(), this.#engine.insertOutput()] : [0, 0];
     const inputs = [...this.#audioOf].map(([id, audio]) => ({ id, audio, address: this.#engine.trackInput(id) }));
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
     this.#left = block(this.#engine.outputLeft());
     this.#right = block(this.#engine.outputRight());
+    const sides = (address: number): [Float32Array, Float32Array] => [block(address), block(address + BLOCK_BYTES)];
+    this.#insertBuffers = insertInput === 0 ? null : { input: sides(insertInput), output: sides(insertOutput) };
     this.#inputs = [];
     for (const { id, audio, address } of inputs) {
       if (address === 0) {
@@ -245,6 +332,7 @@ export class EngineHost {
     status.load = this.#gauge.load;
     status.underruns = this.#gauge.underruns + engine.audioUnderruns();
     status.peaks.set(this.#peaks);
+    status.live = this.#insert?.figures ?? null;
     this.#post(status);
     const wantedAudio = engine.wantedAudio();
     if (wantedAudio.length > 0) this.#post({ type: 'wanted', wanted: wantedAudio });

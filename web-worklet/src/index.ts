@@ -9,4 +9,6 @@ export {
   type TrackMix,
   type UnavailableReason,
 } from './engine-client';
+export { LiveChain, type LiveChainOptions } from './live/live-chain';
+export type { LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
 export type { EngineStatus, MasterMeters } from './protocol';

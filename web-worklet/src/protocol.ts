@@ -2,6 +2,7 @@
  * Messages between the page and the engine on the audio thread. `dsp-wasm/src/messages.rs` defines
  * the commands without bulk data and the contents of some reports.
  */
+import type { LiveFigures } from './live/messages';
 import type { ControlCommand, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 export type { EffectName, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
@@ -45,6 +46,11 @@ export type BulkCommands = {
   fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
   /** Makes a track play audio instead of its notes; null makes it play its notes again. */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
+  /**
+   * Lets the master's signal before the fader pass the live chain of the worker at `port`; null ends
+   * that. `rings` is shared memory, if the page has it.
+   */
+  setLiveChain: { chain: { port: MessagePort; rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null } | null };
 };
 
 /** A message to the engine. */
@@ -72,6 +78,8 @@ export type EngineStatus = {
    * Number of drop-outs since the engine started, including those that late streamed audio caused.
    */
   underruns: number;
+  /** Figures of the live chain; null without one. */
+  live: LiveFigures | null;
 };
 
 /** The reports of the engine to the page, by name. */
@@ -92,6 +100,8 @@ export type EngineReports = {
   meters: MasterMeters;
   /** Blocks of streamed audio that clips need. A block is listed until it is delivered. */
   wanted: { wanted: WantedAudio[] };
+  /** The engine refused a command that has no `request` number. */
+  refused: { command: EngineCommand['type']; detail: string };
   /** The engine has failed and stays silent. */
   failed: { detail: string };
 };

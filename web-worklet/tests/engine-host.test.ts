@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Project } from '@songfoundry/schemas';
 import { compileSession, initSync } from '../pkg/dsp_wasm.js';
 import { EngineHost } from '../src/engine-host';
+import type { ToAudioThread, ToWorker } from '../src/live/messages';
 import type { EngineCommand, EngineReport } from '../src/protocol';
 
 const BANK = '/usr/share/sounds/sf2/TimGM6mb.sf2';
@@ -114,6 +115,48 @@ describe('EngineHost', () => {
     expect(host.render(24_000, 384)).toEqual(first);
   });
 
+  it('passes the master through a live chain, after its latency, and waits with Play until it is clear', () => {
+    const [dry, live] = [hostWithPiano(), hostWithPiano()];
+    dry.receive({ type: 'play' });
+    const expected = dry.render(24_000);
+
+    const sent: ToWorker[] = [];
+    const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
+    const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
+    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null } });
+    tell({ type: 'latency', chainFrames: 0 });
+    live.receive({ type: 'play' });
+    expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
+    expect(peak(live.render(4_800))).toBe(0);
+    tell({ type: 'prepared' });
+    const output: number[] = [];
+    while (output.length < 24_000) {
+      output.push(...live.render(128));
+      for (const message of sent.splice(0)) {
+        if (message.type !== 'blocks') continue;
+        message.headers.forEach(({ number }, index) => tell({ type: 'block', number, values: message.values.slice(512 * index, 512 * (index + 1)) }));
+      }
+    }
+    const latency = 12 * 256;
+    expect(peak(Float32Array.from(output.slice(0, latency)))).toBe(0);
+    expect(output.slice(latency, 24_000)).toEqual([...expected.slice(0, 24_000 - latency)]);
+
+    // Without an answer, Play begins after half a second.
+    live.receive({ type: 'stop' });
+    live.receive({ type: 'seek', frame: 0 });
+    live.receive({ type: 'play' });
+    live.render(24_000 + 256);
+    live.render(24_000);
+    expect(live.reports.filter((report) => report.type === 'status').at(-1)).toMatchObject({ playing: true });
+
+    live.receive({ type: 'setLiveChain', chain: null });
+    live.receive({ type: 'stop' });
+    live.render(48_000);
+    live.receive({ type: 'seek', frame: 0 });
+    live.receive({ type: 'play' });
+    expect(live.render(24_000)).toEqual(expected);
+  });
+
   it('carries out only the last of several seeks, before the next render', () => {
     const [dragged, host] = [hostWithPiano(), hostWithPiano()];
     for (const playing of [dragged, host]) {
@@ -220,6 +263,15 @@ describe('EngineHost', () => {
     host.receive({ type: 'setSession', request: 99, bytes: new Uint8Array([255, 255]) });
     expect(host.reports.find((report) => report.type === 'reply' && report.request === 99)).toHaveProperty('error');
     expect(peak(host.render(24_000))).toBeGreaterThan(0.01);
+  });
+
+  it('reports a refused command that has no request number', () => {
+    const host = new TestHost();
+    host.receive({ type: 'setLoop', region: { startFrame: 'here' } } as unknown as EngineCommand);
+    expect(host.reports).toEqual([{ type: 'refused', command: 'setLoop', detail: expect.stringContaining('invalid') as string }]);
+    // The reply to `endBank` reports errors in pieces.
+    host.receive({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
+    expect(host.reports).toHaveLength(1);
   });
 
   it('reports an incomplete bank and a slot that does not exist, and silences a removed bank', () => {

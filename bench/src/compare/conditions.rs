@@ -34,9 +34,9 @@ fn data_unit(generator: u8) -> i32 {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Conditions {
     pub(crate) velocity: u8,
-    /// Offsets in our engine.
+    /// Generator offsets in our engine.
     pub(crate) ours: Vec<Offset>,
-    /// Offsets in FluidSynth.
+    /// Generator offsets in FluidSynth.
     pub(crate) theirs: Vec<Offset>,
     /// Whether FluidSynth is tuned up by its smallest step, [`FINE_TUNING`].
     pub(crate) theirs_fine_tuned: bool,

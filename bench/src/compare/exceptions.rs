@@ -84,7 +84,7 @@ pub(crate) struct Exception {
     removed_by: Removal,
     /// Section of the SoundFont specification 2.04 that we follow.
     pub(crate) clause: String,
-    /// The deviation of FluidSynth.
+    /// How and where FluidSynth deviates from this section.
     pub(crate) reason: String,
     #[serde(skip)]
     is_used: Cell<bool>,

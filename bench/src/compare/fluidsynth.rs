@@ -29,7 +29,7 @@ const TICKS_PER_QUARTER: u16 = 500;
 const QUARTER_MICROS: u32 = 500_000;
 /// Linear gain of FluidSynth. The output is in floats, which do not clip.
 pub(crate) const GAIN: f64 = 1.0;
-/// General MIDI's drum channel.
+/// General MIDI's drum channel: channel 10, which has the number 9.
 const DRUM_CHANNEL: u8 = 9;
 const ALL_SOUND_OFF: u8 = 120;
 

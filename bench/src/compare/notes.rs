@@ -34,9 +34,9 @@ pub(crate) const fn frames(millis: u32) -> usize {
 pub(crate) struct Note {
     /// Bank number of the preset, [`DRUM_BANK`] for drum kits.
     pub(crate) bank: u16,
-    /// Program of the preset.
+    /// Program number of the preset, 0 to 127.
     pub(crate) program: u8,
-    /// MIDI key.
+    /// MIDI key number, 0 to 127.
     pub(crate) key: u8,
 }
 

@@ -19,7 +19,7 @@ use super::{Args, Goal, print_figure};
 /// Frames of a block.
 const FRAMES: usize = 256;
 
-/// Sample rate.
+/// Sample rate in hertz.
 const RATE_HZ: u32 = 48_000;
 
 /// Number of threads with clients.

@@ -473,8 +473,9 @@ impl Measurement {
         self.measure("Imports of such bundles by 16 users at once", &IMPORTERS.map(import))
     }
 
-    /// Measures eight different requests of three users at the same time. Each uses as much memory
-    /// of one kind as it may. The other requests are repeated until both renders end.
+    /// Measures eight different requests of three users at the same time. Each uses the maximum
+    /// memory of one kind that the service permits. The other requests are repeated until both
+    /// renders end.
     fn measure_mixed(
         &mut self,
         operations: &[Operation],

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Args, FLUIDR3, Goal, TIMGM6MB, print_figure, song_path};
 use crate::process::{measure, path_text};
-use crate::song::{POLYPHONY, RATE_HZ, copy_with_end};
+use crate::song::{POLYPHONY, RATE_HZ, copy_with_all_sound_off};
 use crate::stats::median;
 
 /// The songs rendered with the large bank.
@@ -34,7 +34,7 @@ struct Times {
 
 fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<Times> {
     let copy = folder.join("song.mid");
-    copy_with_end(song, &copy)?;
+    copy_with_all_sound_off(song, &copy)?;
     let (song, rate) = (path_text(&copy)?, RATE_HZ.to_string());
     let wav = folder.join("song.wav");
     let wav = path_text(&wav)?;

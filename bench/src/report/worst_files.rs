@@ -175,7 +175,7 @@ fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u
     const DELAY_BYTES: u64 = 2_185_000;
     /// Memory of a note, which is two events, or of an automation point.
     const EVENT_BYTES: u64 = 100;
-    /// Memory of everything else.
+    /// Memory of all other parts of the session.
     const OTHER_BYTES: u64 = 6_000_000;
     /// Number of delays on each bus.
     const DELAYS: usize = 4;

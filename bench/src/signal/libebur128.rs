@@ -12,7 +12,7 @@ const LIBRARY: &str = "libebur128.so.1";
 /// `_TRUE_PEAK`.
 const MODE: c_int = 0b11_1111;
 
-/// The opened library.
+/// The library libebur128, opened at run time.
 pub(super) struct LibEbur128 {
     library: Library,
 }

@@ -10,7 +10,7 @@ use libloading::{Library, Symbol};
 const LIBRARY: &str = "libsoxr.so.0";
 /// `SOXR_FLOAT32_S`: 32-bit floats, a buffer for each channel.
 const FLOAT32_PLANAR: c_int = 4;
-/// `SOXR_VHQ`.
+/// The quality recipe `SOXR_VHQ`: 28 bits.
 const VERY_HIGH_QUALITY: c_ulong = 6;
 
 #[repr(C)]
@@ -61,7 +61,7 @@ type Process = unsafe extern "C" fn(
     *mut usize,
 ) -> *const c_char;
 
-/// The opened library.
+/// The library libsoxr, opened at run time.
 pub(super) struct Soxr {
     library: Library,
 }

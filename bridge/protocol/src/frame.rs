@@ -32,13 +32,13 @@ pub enum FrameError {
     /// The header is longer than [`HEADER_BYTES_MAX`].
     #[error("the header of a frame has {bytes} bytes; the maximum is {HEADER_BYTES_MAX}")]
     HeaderTooLong {
-        /// Length of the header.
+        /// Length of the header in bytes.
         bytes: usize,
     },
     /// The binary part is longer than [`BINARY_BYTES_MAX`].
     #[error("the binary part of a frame has {bytes} bytes; the maximum is {BINARY_BYTES_MAX}")]
     BinaryTooLong {
-        /// Length of the binary part.
+        /// Length of the binary part in bytes.
         bytes: usize,
     },
     /// The header is not the JSON of the expected type.

@@ -37,11 +37,11 @@ pub const EVENTS_MAX: usize = 20_000;
 /// Maximum number of [`Process::transport_changes`].
 pub const TRANSPORT_CHANGES_MAX: usize = 10_000;
 
-/// Maximum length of a name or a text from a plugin. Longer ones are cut.
+/// Maximum length of a name or a text from a plugin. Longer texts are truncated.
 pub const TEXT_BYTES_MAX: usize = 256;
 
 /// A request from the service. Each is answered by the variant of [`Answer`] that its comment
-/// names, or by [`Answer::Refused`]. After a refusal, the plugin is as it was before.
+/// names, or by [`Answer::Refused`]. A refused request does not change the plugin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -77,7 +77,7 @@ pub enum Request {
     },
     /// Selects one of the plugin's programs. Answer: [`Answer::StateSet`].
     SetProgram {
-        /// Index into [`Opened::programs`].
+        /// Index of the program in [`Opened::programs`].
         index: u32,
     },
     /// Ends all notes and tails: deactivates the plugin, processes silence until it is silent (for
@@ -114,10 +114,10 @@ pub struct Open {
     pub is_real_time: bool,
 }
 
-/// How the window of a plugin is opened.
+/// The settings of a window to open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenWindow {
-    /// The secret that each request to the server of the window must bring, at least
+    /// The secret that each request to the server of the window must contain, at least
     /// [`crate::window::SECRET_BYTES_MIN`] bytes.
     pub secret: String,
 }
@@ -133,24 +133,24 @@ pub struct WindowOpened {
     pub height: u16,
 }
 
-/// A stretch of audio to process.
+/// A request to process audio.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     /// Number of frames. The input with the side-chain, and the output, must fit into the binary
     /// part of a frame.
     pub frames: u32,
     /// Number of channels of the input in the binary part; 0 for silent input. An input with other
-    /// channels than the plugin's main input is converted: a mono input goes to every channel of
-    /// the bus, a mono bus gets the mean of the channels, and otherwise channels are left out or
-    /// silent.
+    /// channels than the plugin's main input is converted: a mono input is copied to every channel
+    /// of the bus, and a mono bus gets the mean of the channels. Otherwise, excess channels are
+    /// left out and missing channels are silent.
     pub input_channels: u16,
     /// Number of channels of the side-chain in the binary part; 0 for a silent side-chain. They are
     /// converted to the channels of the bus as those of the input are. A plugin without a
     /// side-chain ignores them.
     pub side_chain_channels: u16,
     /// Number of channels of the output. The plugin's main output is converted to them: a mono
-    /// output goes to each channel, one channel gets the mean of all, and otherwise channels are
-    /// left out or silent.
+    /// output is copied to each channel, and a single channel gets the mean of all. Otherwise,
+    /// excess channels are left out and missing channels are silent.
     pub output_channels: u16,
     /// Position of the first frame.
     pub transport: Transport,
@@ -193,7 +193,7 @@ pub struct Transport {
 }
 
 impl Default for Transport {
-    /// The start of a song in 4/4 at 120 quarter notes a minute that plays.
+    /// Returns the start of a playing song in 4/4 at 120 quarter notes a minute.
     fn default() -> Self {
         Self {
             tempo_bpm: 120.0,
@@ -212,7 +212,7 @@ impl Default for Transport {
 pub struct Event {
     /// Offset from the first frame of the request; less than [`Process::frames`].
     pub frame: u32,
-    /// The event.
+    /// The kind of the event, with its values.
     pub kind: EventKind,
 }
 
@@ -224,9 +224,9 @@ pub enum EventKind {
     NoteOn {
         /// Id of the note, unique among the notes that sound; -1 for none.
         note_id: i32,
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
-        /// MIDI key.
+        /// MIDI key number, 0 to 127.
         key: u8,
         /// Velocity, 0 to 1. VST2 plugins get it in 127 steps, of which the lowest is 1.
         velocity: f32,
@@ -235,50 +235,50 @@ pub enum EventKind {
     NoteOff {
         /// Id of the note; -1 for none.
         note_id: i32,
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
-        /// MIDI key.
+        /// MIDI key number, 0 to 127.
         key: u8,
         /// Release velocity, 0 to 1.
         velocity: f32,
     },
     /// A MIDI controller changes. VST3 plugins get it only if they map it to a parameter.
     Controller {
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
-        /// Number of the controller.
+        /// Controller number, 0 to 127.
         controller: u8,
-        /// MIDI value.
+        /// MIDI value, 0 to 127.
         value: u8,
     },
     /// The pressure of a channel changes.
     ChannelPressure {
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
-        /// MIDI value.
+        /// MIDI value, 0 to 127.
         value: u8,
     },
     /// The pressure of a key changes.
     KeyPressure {
         /// Id of the note; -1 for none.
         note_id: i32,
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
-        /// MIDI key.
+        /// MIDI key number, 0 to 127.
         key: u8,
-        /// MIDI value.
+        /// MIDI value, 0 to 127.
         value: u8,
     },
     /// The pitch wheel moves.
     PitchBend {
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
         /// 0 to 16,383; the centre is 8,192.
         value: u16,
     },
     /// A MIDI program is selected.
     ProgramChange {
-        /// MIDI channel.
+        /// MIDI channel, 0 to 15.
         channel: u8,
         /// Number of the program, 0 to 127.
         program: u8,
@@ -289,7 +289,7 @@ pub enum EventKind {
     NoteExpression {
         /// Id of the note.
         note_id: i32,
-        /// The property.
+        /// The property of the note that changes.
         expression: NoteExpression,
         /// Normalized value, 0 to 1, see [`NoteExpression`].
         value: f64,
@@ -308,9 +308,9 @@ pub enum NoteExpression {
     Tuning,
     /// Depth of the vibrato.
     Vibrato,
-    /// Expression.
+    /// Expression, as controller 11 of MIDI.
     Expression,
-    /// Brightness.
+    /// Brightness of the sound.
     Brightness,
 }
 
@@ -376,10 +376,10 @@ pub enum Answer {
     },
 }
 
-/// A plugin that is open and active.
+/// The properties of a plugin that was opened and activated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Name of the plugin.
+    /// Name of the plugin, as the plugin states it.
     pub name: String,
     /// The vendor; empty if the plugin does not state it.
     pub vendor: String,
@@ -437,7 +437,7 @@ pub enum Tail {
     None,
     /// The plugin states this length. It is at most one hour.
     Frames(u32),
-    /// The plugin may sound for ever.
+    /// The plugin may never become silent.
     Infinite,
     /// The plugin does not state a length.
     Unknown,
@@ -448,7 +448,7 @@ pub enum Tail {
 pub struct Parameter {
     /// Id of the parameter: the parameter id for VST3, the index for VST2.
     pub id: u32,
-    /// Name.
+    /// Name of the parameter, as the plugin states it.
     pub name: String,
     /// A shorter name; empty if the plugin does not state it.
     pub short_name: String,
@@ -456,24 +456,24 @@ pub struct Parameter {
     pub unit_label: String,
     /// Default value: that of VST3, and for VST2 the value of a new plugin.
     pub default_value: f64,
-    /// Current value.
+    /// Current normalized value, 0 to 1.
     pub value: f64,
     /// Text of the current value without the unit's label.
     pub text: String,
     /// Number of steps between 0 and 1: 0 for a continuous parameter, 1 for a switch, and otherwise
     /// one less than the number of values.
     pub step_count: u32,
-    /// Whether automation may change it while the song plays. Its value can be set before in any
-    /// case.
+    /// Whether automation may change the parameter while the song plays. Its value can always be
+    /// set before playback.
     pub is_automatable: bool,
-    /// Whether it is the plugin's own bypass.
+    /// Whether the parameter is the plugin's own bypass.
     pub is_bypass: bool,
 }
 
-/// Properties of processed audio.
+/// The plugin's reports after it has processed a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Processed {
-    /// Latency after the last block.
+    /// Latency after the last block, in frames.
     pub latency_frames: u32,
     /// The last value of each parameter that the plugin itself changed.
     pub parameter_changes: Vec<ParameterValue>,

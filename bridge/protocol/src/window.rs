@@ -65,21 +65,21 @@ pub struct Input {
 pub enum InputEvent {
     /// The pointer moves.
     Move {
-        /// Horizontal position.
+        /// Horizontal position of the pointer, from 0 to [`Input::width`].
         x: f64,
-        /// Vertical position.
+        /// Vertical position of the pointer, from 0 to [`Input::height`].
         y: f64,
     },
     /// A button of the pointer is pressed or released.
     Button {
-        /// Horizontal position.
+        /// Horizontal position of the pointer, from 0 to [`Input::width`].
         x: f64,
-        /// Vertical position.
+        /// Vertical position of the pointer, from 0 to [`Input::height`].
         y: f64,
         /// Number of the button as in the browser: 0 is the left one, 1 the middle one, 2 the right
         /// one.
         button: u8,
-        /// Whether it is pressed.
+        /// Whether the button or key is pressed instead of released.
         down: bool,
     },
     /// The wheel turns.
@@ -88,21 +88,21 @@ pub enum InputEvent {
         x: f64,
         /// Vertical position of the pointer.
         y: f64,
-        /// Steps to the right.
+        /// Number of wheel steps to the right; negative to the left.
         steps_x: i8,
-        /// Steps downwards.
+        /// Number of wheel steps downwards; negative upwards.
         steps_y: i8,
     },
     /// A key is pressed or released.
     Key {
         /// Name of the key, as `KeyboardEvent.key` has it: a character, or a name such as `Enter`.
         key: String,
-        /// Whether it is pressed.
+        /// Whether the button or key is pressed instead of released.
         down: bool,
     },
     /// Text is typed: each character is pressed and released.
     Text {
-        /// The text.
+        /// The text to type.
         text: String,
     },
     /// All pressed buttons and keys are released.

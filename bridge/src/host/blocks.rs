@@ -13,16 +13,17 @@ use crate::module::FailureReason;
 /// Maximum number of events in a block. Plugins built with DPF drop events beyond 512.
 const BLOCK_EVENTS_MAX: usize = 256;
 
-/// Minimum mean length of the blocks that end at parameter changes, in frames. Songs with more
-/// changes would take very long.
+/// Minimum mean length of the blocks that end at parameter changes, in frames. With shorter blocks,
+/// a song with many changes would render too slowly.
 const CHANGE_INTERVAL_FRAMES: u32 = 16;
 
 /// Returns the minimum number of frames between two parameter changes that divide a request.
 ///
 /// Plugins apply parameter changes only at the start of a block, or get them without their frames
-/// (VST2). So a block ends before the next change, which is exact. Where a request has a change for
-/// every [`CHANGE_INTERVAL_FRAMES`] or more, this is the minimum length of a block. VST3 plugins
-/// get the frames of the changes within it; VST2 plugins get these changes at its start.
+/// (VST2). A block therefore ends before the next change, so that each change has its exact frame.
+/// If a request has more than one change per [`CHANGE_INTERVAL_FRAMES`] frames, a block has at
+/// least that length. VST3 plugins get the frames of the changes within a block. VST2 plugins get
+/// these changes at the start of the block.
 pub(super) fn change_interval(request: &Process) -> u32 {
     let is_change = |event: &&Event| matches!(event.kind, EventKind::Parameter(_));
     let changes = request.events.iter().filter(is_change).map(|event| event.frame);
@@ -35,8 +36,8 @@ pub(super) fn change_interval(request: &Process) -> u32 {
 }
 
 /// Returns the end of the block that starts at frame `start`. `events` are the events from `start`
-/// on. The block ends before the next parameter change, but not earlier than after
-/// `change_interval` frames for this reason.
+/// on. The block ends before the first parameter change that is at least `change_interval` frames
+/// after `start`.
 pub(super) fn block_end(
     start: u32,
     frames: u32,
@@ -145,7 +146,7 @@ pub(super) fn check(request: &Process, parameters: &HashSet<u32>) -> Result<(), 
     Ok(())
 }
 
-/// Possible tempos, which are those of songs.
+/// Range of the tempo in quarter notes per minute, the same as in songs.
 const TEMPI_BPM: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 
 fn check_transport(transport: &Transport) -> Result<(), FailureReason> {

@@ -1,4 +1,4 @@
-//! Limits on the statements of plugins.
+//! Limits on the values that plugins report.
 
 use songfoundry_bridge_protocol::host::{TEXT_BYTES_MAX, Tail};
 

@@ -61,7 +61,7 @@ impl Buses {
     }
 
     /// Fills all buffers but those of the main bus and the side-chain with silence. Plugins may
-    /// write to their inputs, so this is done before each block.
+    /// write to their inputs, so the caller calls this before each block.
     pub(crate) fn silence_others(&mut self) {
         self.spare.fill(0.0);
         for (index, bus) in self.buffers.iter_mut().enumerate() {
@@ -71,7 +71,7 @@ impl Buses {
         }
     }
 
-    /// Fills all buses with silence. A plugin that leaves its output untouched is then silent.
+    /// Fills all buses with silence. A plugin that does not write to its output is then silent.
     pub(crate) fn silence(&mut self) {
         self.buffers.iter_mut().flatten().for_each(|channel| channel.fill(0.0));
     }
@@ -89,14 +89,14 @@ impl Buses {
     }
 }
 
-/// Returns the reason for refusing a plugin that has too many of something.
+/// Returns the reason for refusing a plugin that states too many buses or channels.
 pub(crate) fn too_many(count: u64, what: &str, limit: u64) -> FailureReason {
     format!("the plugin states {count} {what}; the maximum is {limit}")
 }
 
 /// Converts audio to another number of channels. Channels of equal number are copied. A mono source
-/// goes to every channel; a mono destination gets the mean of all channels, so that no channel is
-/// lost and a centred sound keeps its level. Otherwise, the first channels are copied and the
+/// is copied to every channel. A mono destination gets the mean of all channels, so that no channel
+/// is lost and a centred sound keeps its level. Otherwise, the first channels are copied and the
 /// others are silent.
 pub(crate) fn convert_channels(source: &[&[f32]], destination: &mut [&mut [f32]]) {
     let count = destination.len();

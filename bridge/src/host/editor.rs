@@ -24,7 +24,7 @@ pub(crate) enum ParameterEdit {
     End(u32),
 }
 
-/// The part of a plugin that has the window. All calls come from the main thread.
+/// The part of a plugin that controls its window. All methods are called on the main thread.
 pub(crate) trait PluginEditor {
     /// Opens the editor in an X11 window.
     fn open_editor(&mut self, parent: u32) -> Result<EditorSize, FailureReason>;
@@ -32,13 +32,13 @@ pub(crate) trait PluginEditor {
     /// Closes the editor, if it is open.
     fn close_editor(&mut self);
 
-    /// Does the work that an open editor wants done about every 20 ms.
+    /// Lets an open editor do its periodic work. The caller calls this about every 20 ms.
     fn editor_idle(&mut self);
 
-    /// Takes the size in pixels that the editor last requested for its window.
+    /// Returns and clears the size in pixels that the editor last requested for its window.
     fn take_size_request(&mut self) -> Option<(u32, u32)>;
 
-    /// Takes the changes of parameters, in order.
+    /// Returns and removes the changes of parameters, in order.
     fn take_edits(&mut self) -> Result<Vec<ParameterEdit>, FailureReason>;
 
     /// Sets a parameter, which the editor then shows. The caller has checked the value.

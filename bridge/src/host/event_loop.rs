@@ -1,4 +1,4 @@
-//! Waits for requests and blocks, and meanwhile does the work that plugins want done between them.
+//! Waits for requests and blocks. Meanwhile, runs the timers and descriptor handlers of the plugin.
 #![expect(unsafe_code, reason = "the socket and the plugin's descriptors are numbers")]
 
 use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, RawFd};
@@ -12,7 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::plugin::{HostedPlugin, IdleWork};
 
-/// Takes the inherited socket. Programs that a plugin starts do not inherit it.
+/// Opens the inherited socket. Programs that a plugin starts do not inherit it.
 pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     anyhow::ensure!(descriptor > 2, "the socket must not be a standard stream, but is {descriptor}");
     // SAFETY: the descriptor is used only if the next call finds it open.
@@ -23,31 +23,31 @@ pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     Ok(unsafe { UnixStream::from_raw_fd(descriptor) })
 }
 
-/// What [`wait`] has waited for.
+/// The event that ended [`wait`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ready {
-    /// A block was posted. There may be a request, too.
+    /// A block was posted. A request may be readable, too.
     Block,
-    /// There is a request, or the end of the socket.
+    /// A request can be read, or the service has closed the socket.
     Request,
 }
 
-/// What can be read after [`poll_once`].
+/// The result of [`poll_once`].
 pub(crate) struct Polled {
     /// Whether a block was posted.
     pub(crate) has_block: bool,
-    /// Whether there is a request, or the end of the socket.
+    /// Whether a request can be read, or the service has closed the socket.
     pub(crate) has_request: bool,
     /// The readable descriptors of the plugin.
     pub(crate) descriptors: Vec<RawFd>,
 }
 
-/// Waits until a request can be read, or a block was posted. Meanwhile the plugin's timers and
-/// descriptors are served, but not before a posted block. `posted` is the socket that signals
+/// Waits until a request can be read, or a block was posted. Meanwhile, runs the plugin's timers
+/// and descriptor handlers, but not before a posted block. `posted` is the socket that signals
 /// posted blocks.
 ///
-/// If blocks were `last`, the plugin's timers and descriptors, and then a request that waits come
-/// before further blocks. So a plugin that is slower than its blocks answers requests, too.
+/// If the `last` event was a block, the plugin's timers, descriptor handlers and a waiting request
+/// precede further blocks. Requests are thus answered even if the plugin is slower than real time.
 pub(super) fn wait(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
@@ -77,20 +77,20 @@ pub(super) fn wait(
     }
 }
 
-/// Waits until a block was posted, a request or one of the descriptors of `work` can be read, or
-/// the time of `work` has passed. Returns what can be read.
+/// Waits until a block was posted, until a request or one of the descriptors of `work` can be read,
+/// or until the time of `work` has passed.
 pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,
     work: &IdleWork,
 ) -> anyhow::Result<Polled> {
-    // A plugin may have closed a descriptor without telling the host. `poll` then reports it as
-    // invalid.
+    // A plugin may have closed a descriptor without unregistering it. `poll` then reports the
+    // descriptor as invalid.
     let borrow = |descriptor: &RawFd| {
         // SAFETY: `poll` accepts numbers that are not open.
         PollFd::new(unsafe { BorrowedFd::borrow_raw(*descriptor) }, PollFlags::POLLIN)
     };
-    // The socket of requests stands for the one of blocks before there is one.
+    // Before the socket of blocks exists, the socket of requests is polled in its place.
     let posted_or_socket = posted.unwrap_or(socket.as_fd());
     let mut polled = [socket.as_fd(), posted_or_socket].map(|fd| PollFd::new(fd, PollFlags::POLLIN)).to_vec();
     polled.extend(work.descriptors.iter().filter(|descriptor| **descriptor >= 0).map(borrow));

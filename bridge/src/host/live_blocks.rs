@@ -17,8 +17,8 @@ use songfoundry_bridge_protocol::live::{
 use super::session::Session;
 use crate::module::FailureReason;
 
-/// Priority (`nice`) of the thread that processes blocks, where the system allows it. Beside a busy
-/// thread of priority 0, such a thread gets nine tenths of a processor.
+/// Priority (`nice`) of the thread that processes blocks, where the system allows it. On a
+/// processor shared with a busy thread of priority 0, such a thread gets nine tenths of the time.
 const REAL_TIME_NICE: i32 = -10;
 
 /// Number of signals that are read at once.
@@ -55,7 +55,7 @@ impl LiveBlocks {
         for socket in [&posted, &answered] {
             socket.set_nonblocking(true)?;
         }
-        // Only some users may raise a priority. Blocks may otherwise be late on a busy machine.
+        // Only some users may raise a priority. Without it, blocks may be late on a busy machine.
         let _ = rustix::process::setpriority_process(None, REAL_TIME_NICE);
         let channels = vec![vec![0.0; LIVE_FRAMES]; LIVE_CHANNELS];
         Ok(Ok(Self {
@@ -74,7 +74,8 @@ impl LiveBlocks {
         self.posted.as_fd()
     }
 
-    /// Processes all posted blocks in order. Returns false if the service has closed its ends.
+    /// Processes all posted blocks in order. Returns false if the service has closed its ends of
+    /// the sockets.
     ///
     /// # Errors
     /// The sockets fail, or the plugin refuses to process. The helper then ends.
@@ -86,7 +87,7 @@ impl LiveBlocks {
             Err(error) => return Err(error.into()),
         }
         let mut last = self.memory.answered();
-        // The service posts no block over one that waits, so there are at most this many.
+        // The service never overwrites a waiting block, so at most `LIVE_BLOCKS` blocks wait.
         for _ in 0..LIVE_BLOCKS {
             if self.memory.posted() == last {
                 break;
@@ -121,8 +122,8 @@ impl LiveBlocks {
             non_finite_samples: u32::try_from(processed.non_finite_samples).unwrap_or(u32::MAX),
         };
         self.memory.answer(number, &self.audio, answer);
-        // A full socket signals the answer, too, and one that the service has closed needs no
-        // signal.
+        // A full socket already signals an answer, and a socket that the service has closed needs
+        // no signal.
         let _ = self.answered.write(&[1]);
         Ok(())
     }

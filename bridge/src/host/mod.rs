@@ -1,9 +1,9 @@
 //! `songfoundry-bridge host`: hosts one plugin and answers the service's requests on a socket.
 //!
-//! A plugin runs on the main thread, like in hosts that render offline, also in real time: blocks
-//! (`live_blocks.rs`) come before requests, of which one is answered between two turns of blocks.
-//! It may crash, hang or end this process; the service sees the end of the socket, or limits the
-//! time of each request.
+//! A plugin runs on the main thread, offline and in real time. In real time, posted blocks
+//! (`live_blocks.rs`) precede requests, and one request is answered between two turns of blocks. A
+//! plugin may crash, hang or end this process. The service detects the end of the socket, and
+//! limits the time of each request.
 
 mod blocks;
 pub(crate) mod bounds;
@@ -79,7 +79,7 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
     module::end_at_once()
 }
 
-/// Returns an error: on systems other than Unix, the helper cannot host plugins yet.
+/// Returns an error, because the helper hosts no plugins on systems other than Unix.
 #[cfg(not(unix))]
 pub(crate) fn run(_: i32, _: u64) -> anyhow::Result<()> {
     anyhow::bail!("this build cannot host plugins")

@@ -10,7 +10,8 @@ use crate::module::FailureReason;
 /// Number of a file descriptor.
 pub(crate) type Descriptor = i32;
 
-/// A block of audio to process. Parameter events are at frame 0, except if a request has very many.
+/// A block of audio to process. Parameter events are at frame 0, unless the changes of a request
+/// are very dense ([`super::blocks::change_interval`]).
 pub(crate) struct Block<'a> {
     /// Number of frames, at most that of [`Format::block_frames_max`].
     pub(crate) frames: usize,
@@ -20,10 +21,11 @@ pub(crate) struct Block<'a> {
     pub(crate) events: &'a [Event],
 }
 
-/// The sample rate, the maximum block size and the mode, fixed for the life of a plugin.
+/// The sample rate, the maximum block size and the mode, which stay the same while the plugin is
+/// open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Format {
-    /// Sample rate.
+    /// Sample rate in hertz.
     pub(crate) sample_rate_hz: f64,
     /// Maximum number of frames of a block.
     pub(crate) block_frames_max: u32,
@@ -31,7 +33,7 @@ pub(crate) struct Format {
     pub(crate) is_real_time: bool,
 }
 
-/// Work that a plugin wants done between requests.
+/// The descriptors and timers of a plugin for which the host must wait between requests.
 #[derive(Default)]
 pub(crate) struct IdleWork {
     /// File descriptors that the plugin wants to read.
@@ -56,10 +58,10 @@ pub(crate) trait HostedPlugin: PluginEditor {
     /// Returns the channels of the main output of the last block; empty if the plugin has none.
     fn main_output(&mut self) -> &mut [Vec<f32>];
 
-    /// Processes a block.
+    /// Processes a block. Returns the reason if the plugin fails.
     fn process(&mut self, block: &Block) -> Result<(), FailureReason>;
 
-    /// Returns the latency, which is certain only after a block was processed.
+    /// Returns the latency in frames. Some plugins report it only after the first block.
     fn latency_frames(&mut self) -> u32;
 
     /// Carries out the changes that the plugin requested while it processed, and returns the
@@ -84,18 +86,19 @@ pub(crate) trait HostedPlugin: PluginEditor {
     /// Returns the current state as the content of a preset file.
     fn save_preset(&mut self, format: PresetFormat) -> Result<Vec<u8>, FailureReason>;
 
-    /// Selects a program.
+    /// Selects the program with this index. Returns the reason if there is none.
     fn set_program(&mut self, index: u32) -> Result<(), FailureReason>;
 
     /// Ends all notes and tails.
     fn reset(&mut self) -> Result<(), FailureReason>;
 
-    /// Returns the work that the plugin wants done between requests.
+    /// Returns the descriptors and timers for which the host must wait between requests.
     fn idle_work(&self) -> IdleWork {
         IdleWork::default()
     }
 
-    /// Does the plugin's work between requests. `ready` are the descriptors that can be read.
+    /// Runs the plugin's timers that are due and its descriptor handlers. `ready` are the
+    /// descriptors that can be read.
     fn idle(&mut self, ready: &[Descriptor]) {
         let _ = ready;
     }

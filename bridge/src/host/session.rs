@@ -20,10 +20,10 @@ use crate::process::denormals;
 use crate::vst2::Vst2Plugin;
 use crate::vst3::Vst3Plugin;
 
-/// Permitted sample rates.
+/// Permitted sample rates in hertz.
 const SAMPLE_RATES_HZ: std::ops::RangeInclusive<f64> = 8_000.0..=768_000.0;
 
-/// Maximum length of a tail that a reset waits for. Noise generators sound for ever.
+/// Maximum length of a tail that a reset waits for. Noise generators never become silent.
 const TAIL_MAX_SECS: f64 = 5.0;
 
 /// Samples below this level (-120 dBFS) are silent.
@@ -32,10 +32,10 @@ const SILENCE: f32 = 0.000_001;
 /// Reason for refusing requests about a plugin before one is open.
 const NOT_OPEN: &str = "no plugin is open";
 
-/// The conversation about one plugin.
+/// The state of a connection to the service, which opens at most one plugin.
 #[derive(Default)]
 pub(crate) struct Session {
-    is_greeted: bool,
+    has_version_match: bool,
     hosted: Option<Hosted>,
 }
 
@@ -63,8 +63,8 @@ impl Session {
         }
     }
 
-    /// Lets the plugin process a block of silence. Some plugins show new values, and pass on those
-    /// of their window, only then.
+    /// Lets the plugin process a block of silence. Only then do some plugins show new values and
+    /// report changes of their window.
     #[cfg(target_os = "linux")]
     pub(crate) fn process_silence(&mut self) -> Result<(), FailureReason> {
         self.hosted.as_mut().map_or(Ok(()), |hosted| hosted.process_silence().map(|_| ()))
@@ -86,7 +86,7 @@ impl Session {
     /// Answers a request. `reply` becomes the binary part of the answer.
     pub(crate) fn answer(&mut self, request: Request, binary: &[u8], reply: &mut Vec<u8>) -> Answer {
         let answered = match request {
-            Request::Process(process) if self.is_greeted => self.process(&process, binary, reply),
+            Request::Process(process) if self.has_version_match => self.process(&process, binary, reply),
             request => {
                 reply.clear();
                 self.try_answer(request, binary, reply)
@@ -143,7 +143,7 @@ impl Session {
     ) -> Result<Answer, FailureReason> {
         match request {
             Request::Hello { protocol_version } if protocol_version == PROTOCOL_VERSION => {
-                self.is_greeted = true;
+                self.has_version_match = true;
                 let version = env!("CARGO_PKG_VERSION").to_owned();
                 return Ok(Answer::Hello { protocol_version, version });
             }
@@ -153,7 +153,7 @@ impl Session {
                      {PROTOCOL_VERSION}"
                 ));
             }
-            _ if !self.is_greeted => return Err("the first request must be `hello`".to_owned()),
+            _ if !self.has_version_match => return Err("the first request must be `hello`".to_owned()),
             Request::Open(open) => {
                 let opened = self.open(&open)?;
                 return Ok(Answer::Opened(Box::new(opened)));
@@ -193,7 +193,8 @@ impl Session {
                 hosted.reset()?;
                 Ok(Answer::Done)
             }
-            // The caller answers this request, which comes with descriptors.
+            // Only the caller can answer this request, because file descriptors follow it on the
+            // socket.
             Request::ShareBlocks => Err("blocks are shared only by a helper that hosts".to_owned()),
             Request::OpenWindow(_) => Err("only the command `gui` opens windows".to_owned()),
             Request::Hello { .. } | Request::Open(_) | Request::Close | Request::Process(_) => {

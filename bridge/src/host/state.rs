@@ -48,12 +48,12 @@ impl StoredState {
         Self { format, plugin_id, plugin_name, parts: Vec::new() }
     }
 
-    /// Adds a part.
+    /// Adds a part of a kind.
     pub(crate) fn push(&mut self, kind: PartKind, bytes: Vec<u8>) {
         self.parts.push((kind as u32, bytes));
     }
 
-    /// Returns a part.
+    /// Returns the part of a kind; `None` if the state has no such part.
     pub(crate) fn part(&self, kind: PartKind) -> Option<&[u8]> {
         self.parts.iter().find(|(number, _)| *number == kind as u32).map(|(_, bytes)| bytes.as_slice())
     }
@@ -135,7 +135,7 @@ fn format_name(format: PluginFormat) -> &'static str {
     }
 }
 
-/// Takes a length and as many bytes.
+/// Reads a length, and then that number of bytes.
 fn take<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, remaining) = bytes.split_first_chunk()?;
     let (part, remaining) = remaining.split_at_checked(u32::from_le_bytes(*length) as usize)?;

@@ -27,7 +27,7 @@ impl Library {
         // SAFETY: the library may run any code, and this process exists only for that and may
         // crash.
         let library = unsafe { open(path) }.map_err(|error| {
-            let message = loader_message::in_words(&message_of(&error), path);
+            let message = loader_message::in_plain_words(&message_of(&error), path);
             format!("the library cannot be loaded: {message}")
         })?;
         Ok(Self { handle: library.into_raw().cast() })

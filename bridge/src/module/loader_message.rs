@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Describes why a library cannot be loaded, given the message of the loader of glibc or musl.
 /// Returns other messages unchanged.
-pub(super) fn in_words(message: &str, library: &Path) -> String {
+pub(super) fn in_plain_words(message: &str, library: &Path) -> String {
     missing_library(message)
         .filter(|name| Path::new(name) != library)
         .map(|name| format!("it needs the library `{name}`, which is not installed"))
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn check(message: &str, expected: &str) {
-        assert_eq!(in_words(message, Path::new("/p/Foo.so")), expected);
+        assert_eq!(in_plain_words(message, Path::new("/p/Foo.so")), expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Reads from the header of a library for which machine it is built.
+//! Reads the operating system and the architecture of a library from its header.
 
 use std::fs::File;
 use std::io::Read as _;

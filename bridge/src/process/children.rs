@@ -10,8 +10,8 @@ use nix::unistd::Pid;
 /// Pause between calls of [`kill_children`].
 pub(super) const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Kills the children of this process, and reaps those that have ended. Returns whether there are
-/// children left, such as those of the killed ones.
+/// Kills the children of this process, and reaps those that have ended. Returns whether children
+/// remain, such as children of the killed processes.
 ///
 /// On Linux, a subreaper (`PR_SET_CHILD_SUBREAPER`) gets all processes below it as children when
 /// their parents have ended.

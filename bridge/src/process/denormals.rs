@@ -1,21 +1,21 @@
-//! Makes the processor treat denormal numbers as zero. Many plugins rely on it, and decaying
-//! sounds are otherwise slow to process.
+//! Makes the processor treat denormal numbers as zero. Many plugins rely on this mode. Without it,
+//! decaying sounds are slow to process.
 #![expect(unsafe_code, reason = "the control register of the processor is set by an instruction")]
 
-/// Flushes denormal numbers to zero on this thread. Plugins may undo it, so a host calls this
-/// function before each block.
+/// Flushes denormal numbers to zero on this thread. Plugins may reset the mode, so a host calls
+/// this function before each block.
 pub(crate) fn flush() {
     #[cfg(target_arch = "x86_64")]
     {
         /// Bits 15 (flush to zero) and 6 (denormals are zero) of MXCSR. Source: Intel Software
         /// Developer's Manual, volume 1, section 10.2.3.
-        const FLUSH: u32 = 1 << 15 | 1 << 6;
+        const FLUSH_TO_ZERO_BITS: u32 = 1 << 15 | 1 << 6;
         let mut control = 0_u32;
         // SAFETY: the instructions read and write four bytes of `control`. The flags only change
         // the results of operations with denormal numbers.
         unsafe {
             std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack));
-            control |= FLUSH;
+            control |= FLUSH_TO_ZERO_BITS;
             std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack));
         }
     }
@@ -23,13 +23,13 @@ pub(crate) fn flush() {
     {
         /// Bit 24 (flush to zero) of FPCR. Source: Arm Architecture Reference Manual, section
         /// "FPCR".
-        const FLUSH: u64 = 1 << 24;
+        const FLUSH_TO_ZERO_BITS: u64 = 1 << 24;
         let control: u64;
         // SAFETY: the register exists on every processor of this architecture. The flag only
         // changes the results of operations with denormal numbers.
         unsafe {
             std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nostack, nomem));
-            std::arch::asm!("msr fpcr, {}", in(reg) control | FLUSH, options(nostack, nomem));
+            std::arch::asm!("msr fpcr, {}", in(reg) control | FLUSH_TO_ZERO_BITS, options(nostack, nomem));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Keeps plugins from sending signals to the supervisor and the service.
 //!
 //! A plugin that kills the supervisor would leave the processes that it started in other sessions,
-//! which only the supervisor finds. The system refuses such signals with `EPERM` (a seccomp filter,
-//! seccomp(2)), also those of processes that the plugin starts.
+//! which only the supervisor finds. A seccomp filter (seccomp(2)) makes the system refuse such
+//! signals with `EPERM`. The filter also applies to processes that the plugin starts.
 //!
 //! The filter guards against mistakes. It does not stop a hostile plugin, which has further ways to
-//! end processes of its user: signals to the ids of threads, `ptrace`, or `prlimit`. If a supervisor
-//! ends, the plugin's process ends, too (`parent.rs`).
+//! end processes of its user: signals to the ids of threads, `ptrace`, or `prlimit`. If a
+//! supervisor ends, the plugin's process ends, too (`parent.rs`).
 #![expect(unsafe_code, reason = "the filter is a system call without a safe interface")]
 
 use nix::errno::Errno;
@@ -79,8 +79,9 @@ fn protect(protected: &[Pid]) -> nix::Result<()> {
     if answer == 0 {
         return Ok(());
     }
-    // Units of systemd usually forbid the first call but not this one, which is for this thread and
-    // those that it starts. It may slow down memory accesses on Linux before 5.16.
+    // Hardened systemd units usually forbid the first call but not this one, which applies to this
+    // thread and the threads that it starts. The filter may slow down memory accesses on Linux
+    // before 5.16.
     let mode = libc::c_ulong::from(libc::SECCOMP_MODE_FILTER);
     // SAFETY: as above.
     let answer = unsafe { libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program) };
@@ -105,7 +106,8 @@ fn program(targets: &[i32]) -> Vec<sock_filter> {
         program.push(skip_unless(call as u32, checks.len() as u8));
         program.extend(checks);
     }
-    // This call names a process by a descriptor. Few programs use it.
+    // This call identifies a process by a descriptor, which the filter cannot check. Few programs
+    // use it.
     program.extend([skip_unless(libc::SYS_pidfd_send_signal as u32, 1), deny, allow]);
     program
 }

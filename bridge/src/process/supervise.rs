@@ -66,7 +66,7 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     let running = Arc::new(Mutex::new(Some(child)));
     end_when_input_closes(Arc::clone(&running))?;
     let status = wait(child, &running)?;
-    // Nobody else reaps these children, so their ids cannot be those of other processes.
+    // Only this process reaps these children, so their ids cannot be reused by other processes.
     while kill_children() {
         std::thread::sleep(KILL_INTERVAL);
     }

@@ -1,5 +1,5 @@
-//! The socket of the X server that a helper has started. A killed X server leaves it; the
-//! supervisor finds it by the record of the helper, and deletes it.
+//! The socket of the X server that a helper has started. A killed X server does not delete its
+//! socket. The supervisor finds the socket by the record that the helper wrote, and deletes it.
 
 use std::fs;
 use std::io::{self, ErrorKind};

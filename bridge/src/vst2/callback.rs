@@ -50,8 +50,8 @@ struct TimeInfo {
     flags: i32,
 }
 
-/// The state of the host that plugins ask for. There is one, because the process hosts one plugin
-/// and plugins ask before an effect exists.
+/// The state of the host that plugins query. It is global, because the process hosts one plugin and
+/// plugins query it before an effect exists.
 struct Host {
     current_id: AtomicI32,
     sample_rate_hz: AtomicI32,
@@ -137,13 +137,13 @@ pub(super) fn set_transport(transport: &Transport, sample_rate_hz: f64) {
 
 /// Indices of the parameters that the plugin changed since the last call.
 pub(super) enum ChangedParameters {
-    /// These parameters changed.
+    /// The parameters with these indices changed.
     Some(BTreeSet<u32>),
     /// Any parameter may have changed.
     All,
 }
 
-/// Takes the parameters that the plugin changed.
+/// Returns and clears the parameters that the plugin changed.
 pub(super) fn take_changed_parameters() -> ChangedParameters {
     let changed =
         std::mem::take(&mut *HOST.changed_parameters.lock().unwrap_or_else(PoisonError::into_inner));
@@ -153,17 +153,17 @@ pub(super) fn take_changed_parameters() -> ChangedParameters {
     }
 }
 
-/// Takes whether the plugin changed its channels or its latency.
+/// Returns and clears whether the plugin changed its channels or its latency.
 pub(super) fn take_io_changed() -> bool {
     HOST.io_changed.swap(false, Ordering::Relaxed)
 }
 
-/// Takes the starts and ends of changes that the user made in the window, in order.
+/// Returns and removes the starts and ends of changes that the user made in the window, in order.
 pub(super) fn take_gestures() -> Vec<ParameterEdit> {
     std::mem::take(&mut *HOST.gestures.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Takes the size in pixels that the effect last requested for its window.
+/// Returns and clears the size in pixels that the effect last requested for its window.
 pub(super) fn take_size_request() -> Option<(u32, u32)> {
     let size = HOST.size_request.swap(0, Ordering::Relaxed);
     (size != 0).then_some((size >> 16, size & 0xffff))
@@ -207,7 +207,7 @@ pub(super) extern "C" fn host_callback(
     const END_EDIT: i32 = 44;
     match opcode {
         AUTOMATE => {
-            // Some plugins pass values that are not normalized, so the value is asked for later.
+            // Some plugins pass values that are not normalized, so the host reads the value later.
             if let Ok(index) = u32::try_from(index)
                 && (index as usize) < PARAMETERS_MAX
             {

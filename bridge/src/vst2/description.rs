@@ -19,7 +19,7 @@ impl Instance {
         Some(program).filter(|program| *program < programs)
     }
 
-    /// Selects a program.
+    /// Selects the program with this index.
     pub(super) fn select_program(&self, index: u32) {
         self.request(Request::BeginSetProgram);
         self.request_with(Request::SetProgram, 0, index as isize, std::ptr::null_mut(), 0.0);
@@ -27,8 +27,8 @@ impl Instance {
     }
 }
 
-/// Returns the names of the programs of a new plugin. A plugin that has no names by index is asked
-/// for the name of each program while the program is selected.
+/// Returns the names of the programs of a new plugin. If a plugin does not return names by index,
+/// each program is selected to read its name.
 pub(super) fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
     let programs = programs.min(PROGRAMS_MAX as u32);
     // The value -1 is the category in older versions of VST2: all of them.
@@ -39,7 +39,8 @@ pub(super) fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
         return names;
     }
     let selected_name = |index| {
-        // Selecting a program may change a plugin, so it is avoided where it has no use.
+        // Selecting a program may change a plugin, so a plugin with one program keeps its
+        // selection.
         if programs > 1 {
             instance.select_program(index);
         }
@@ -106,7 +107,7 @@ impl Properties {
         (answer == 1).then_some(properties)
     }
 
-    /// Returns the short name.
+    /// Returns the short name of the parameter; empty if the plugin states none.
     pub(super) fn short_name(&self) -> String {
         let length = self.short_label.iter().position(|byte| *byte == 0).unwrap_or(self.short_label.len());
         bounded_text(&String::from_utf8_lossy(&self.short_label[..length]))

@@ -62,8 +62,8 @@ impl PluginEditor for Vst2Plugin {
         take_size_request()
     }
 
-    /// VST2 reports new values apart from the gestures: those that started come first, those that
-    /// ended last.
+    /// VST2 reports new values separately from the starts and ends of gestures. The result has the
+    /// starts first, then the values, then the ends.
     fn take_edits(&mut self) -> Result<Vec<ParameterEdit>, FailureReason> {
         let gestures = take_gestures();
         let started = gestures.iter().filter(|edit| matches!(edit, ParameterEdit::Begin(_))).copied();

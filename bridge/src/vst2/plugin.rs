@@ -112,7 +112,7 @@ impl Vst2Plugin {
             value: self.values[index as usize].into(),
             text: text(Request::ParameterDisplay),
             step_count: properties.as_ref().map_or(0, Properties::step_count),
-            // Plugins that do not know the request answer 0 as well, so the answer has no use.
+            // Plugins that do not know the request also answer 0, so the answer is not used.
             is_automatable: true,
             is_bypass: false,
         }
@@ -252,7 +252,7 @@ impl HostedPlugin for Vst2Plugin {
         (0..).zip(&self.values).map(|(id, value)| ParameterValue { id, value: (*value).into() }).collect()
     }
 
-    /// VST2 formats only current values, so the parameter has the other value for a moment.
+    /// VST2 formats only current values, so the parameter is set to the value and back.
     fn parameter_text(&mut self, ParameterValue { id, value }: ParameterValue) -> String {
         let current = self.instance.value(id);
         let is_current = current == value as f32;
@@ -346,8 +346,8 @@ impl HostedPlugin for Vst2Plugin {
                 self.preset(self.programs, Content::BankChunk(self.instance.chunk(ChunkKind::Bank)?))
             }
             PresetFormat::Fxb => {
-                // Selecting a program may discard changes to the current one, so its values are
-                // those from before.
+                // Selecting a program may discard changes to the current program, so its values are
+                // copied first.
                 let selected = self.program().unwrap_or(0);
                 let current = self.values.clone();
                 let mut programs = Vec::new();

@@ -32,7 +32,7 @@ pub(super) enum Content {
     BankChunk(Vec<u8>),
 }
 
-/// A preset file.
+/// A program (`.fxp`) or a bank of programs (`.fxb`).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Preset {
     /// Unique id of the plugin.
@@ -43,12 +43,12 @@ pub(super) struct Preset {
     pub(super) count: u32,
     /// Name of the program; banks have none.
     pub(super) name: String,
-    /// The content.
+    /// The parameter values or the chunk.
     pub(super) content: Content,
 }
 
 impl Preset {
-    /// Reads a file.
+    /// Reads a `.fxp` or `.fxb` file. Returns the reason if the file is damaged.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, FailureReason> {
         let mut reader = Reader(bytes);
         Self::read(&mut reader)
@@ -107,7 +107,7 @@ impl Preset {
         }
     }
 
-    /// Writes a file.
+    /// Returns the bytes of the `.fxp` or `.fxb` file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let (magic, format_version, body) = match &self.content {
             Content::Values(values) => {
@@ -132,7 +132,7 @@ impl Preset {
             }
         };
         let mut bytes = CHUNK.to_vec();
-        // The size leaves out the magic number and itself.
+        // The size excludes the magic number and the size field.
         bytes.extend((body.len() as u32 + 20).to_be_bytes());
         bytes.extend(magic);
         for number in

@@ -43,7 +43,7 @@ impl Instance {
         Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) }.to_vec())
     }
 
-    /// Restores a chunk.
+    /// Passes a chunk to the plugin, which restores its state from it.
     pub(super) fn set_chunk(&self, kind: ChunkKind, chunk: &[u8]) {
         // Some plugins write to the chunk.
         let mut chunk = chunk.to_vec();

@@ -10,8 +10,8 @@ use vst3::Steinberg::Vst::{
 };
 use vst3::Steinberg::{FIDString, TBool, kNotImplemented, kResultOk, tresult};
 
-/// Maximum number of changes that are kept. More would mean a plugin that changes its parameters
-/// without end.
+/// Maximum number of changes that are kept. A plugin with more changes would change its parameters
+/// endlessly.
 const EDITS_MAX: usize = 100_000;
 
 /// A step of a change by the controller.
@@ -33,7 +33,7 @@ pub(super) struct ComponentHandler {
 }
 
 impl ComponentHandler {
-    /// Takes the changed parameters with their values, in order.
+    /// Returns and removes the changed parameters with their values, in order.
     pub(super) fn take_edits(&self) -> Vec<(u32, f64)> {
         let performed = |edit| match edit {
             Edit::Perform(id, value) => Some((id, value)),
@@ -42,7 +42,7 @@ impl ComponentHandler {
         self.take_all_edits().into_iter().filter_map(performed).collect()
     }
 
-    /// Takes all steps of changes, in order.
+    /// Returns and removes all steps of changes, in order.
     pub(super) fn take_all_edits(&self) -> Vec<Edit> {
         std::mem::take(&mut *self.edits.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -55,7 +55,7 @@ impl ComponentHandler {
         kResultOk
     }
 
-    /// Takes the flags of all calls of `restartComponent`.
+    /// Returns and clears the flags of all calls of `restartComponent`.
     pub(super) fn take_restart_flags(&self) -> i32 {
         self.restart_flags.swap(0, Ordering::Relaxed)
     }

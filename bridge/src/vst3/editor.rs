@@ -38,7 +38,7 @@ impl PluginEditor for Vst3Plugin {
             answer
         };
         if answer != kResultOk {
-            // SAFETY: the frame is taken away from the view before the view is released.
+            // SAFETY: the view no longer uses the frame when the view is released.
             unsafe { view.setFrame(std::ptr::null_mut()) };
             return Err(format!("the plugin could not open its window (`attached` returned {answer:#x})"));
         }

@@ -22,7 +22,7 @@ impl Class for EventList {
 }
 
 impl EventList {
-    /// Creates a list.
+    /// Creates a list of events.
     pub(super) fn new(events: Vec<Event>) -> ComWrapper<Self> {
         ComWrapper::new(Self(events))
     }

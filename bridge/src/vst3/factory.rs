@@ -163,9 +163,9 @@ fn kind(categories: &[String]) -> PluginKind {
 /// Formats a class id as 32 hexadecimal digits that are the same on every system. Windows stores
 /// the first eight bytes in another order.
 fn plugin_id(cid: &TUID) -> String {
-    const UNCHANGED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const UNCHANGED_ORDER: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     const WINDOWS: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
-    let order = if cfg!(windows) { WINDOWS } else { UNCHANGED };
+    let order = if cfg!(windows) { WINDOWS } else { UNCHANGED_ORDER };
     order.iter().map(|index| format!("{:02X}", cid[*index].cast_unsigned())).collect()
 }
 

@@ -26,7 +26,7 @@ pub(super) struct HostApplication {
 }
 
 impl HostApplication {
-    /// Takes the size in pixels that the view last requested for its window.
+    /// Returns and clears the size in pixels that the view last requested for its window.
     pub(super) fn take_size_request(&self) -> Option<(u32, u32)> {
         self.size_request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -149,7 +149,8 @@ impl Instance {
                 *first = SpeakerArr::kStereo;
             }
         }
-        // A plugin that refuses keeps its channels; some then want to have them confirmed.
+        // A plugin that refuses keeps its channels. Some plugins then need a call that confirms
+        // these channels.
         if !self.set_arrangements(stereo) {
             self.set_arrangements(current);
         }
@@ -258,17 +259,17 @@ impl Instance {
         Ok(())
     }
 
-    /// Starts the processor.
+    /// Activates the component and starts processing.
     pub(super) fn start(&self) {
         // SAFETY: the processor is set up. Many plugins answer that these calls are not
-        // implemented, so the answers have no use.
+        // implemented, so the answers are not used.
         unsafe {
             self.component.setActive(1);
             self.processor.setProcessing(1);
         }
     }
 
-    /// Stops the processor.
+    /// Stops processing and deactivates the component.
     pub(super) fn stop(&self) {
         // SAFETY: the processor is active.
         unsafe {

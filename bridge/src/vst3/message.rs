@@ -159,7 +159,7 @@ impl IAttributeListTrait for AttributeList {
     }
 }
 
-/// A message.
+/// A message with an id and attributes.
 pub(super) struct Message {
     id: Mutex<CString>,
     attributes: Option<ComPtr<IAttributeList>>,

@@ -21,7 +21,7 @@ impl MidiMapping {
         Self { mapping, known: HashMap::new() }
     }
 
-    /// Asks again for each controller.
+    /// Clears the known parameters, so that the plugin is queried again for each controller.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }

@@ -115,14 +115,16 @@ impl Vst3Plugin {
         }
     }
 
-    /// Stores a new value. Returns the change if the service knows the parameter and another value.
+    /// Stores a new value. Returns the change if the parameter is listed and its stored value was
+    /// different.
     pub(super) fn accept_value(&mut self, id: ParamID, value: f64) -> Option<ParameterValue> {
         let value = bounded_value(value);
         let parameter = self.parameters.iter_mut().find(|parameter| parameter.id == id)?;
         (std::mem::replace(&mut parameter.value, value) != value).then_some(ParameterValue { id, value })
     }
 
-    /// Takes changes that the plugin reported while the service changed its state.
+    /// Queues the changes that the plugin reported while the service changed its state for the
+    /// processor, without reporting them to the service.
     fn discard_changes(&mut self) {
         self.pending.extend(self.instance.handler.take_edits());
         self.read_values();
@@ -181,7 +183,7 @@ impl Vst3Plugin {
         self.output_changes.extend(output_changes.last_values());
     }
 
-    /// Stops the processor, asks for its buses again and starts it.
+    /// Stops the processor, requests its buses again and starts the processor.
     fn restart(&mut self) -> Result<(), FailureReason> {
         self.instance.stop();
         (self.inputs, self.outputs) = self.instance.arrange(self.format.block_frames_max)?;

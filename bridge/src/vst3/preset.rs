@@ -26,7 +26,7 @@ const HEADER_BYTES: usize = 4 + 4 + CLASS_ID_BYTES + 8;
 /// Maximum number of chunks of a file.
 const CHUNKS_MAX: u32 = 128;
 
-/// A preset file.
+/// The parts of a `.vstpreset` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Preset {
     /// Id of the component's class as text.
@@ -38,7 +38,7 @@ pub(super) struct Preset {
 }
 
 impl Preset {
-    /// Reads a file.
+    /// Reads a `.vstpreset` file. Returns the reason if the file is damaged.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, FailureReason> {
         Self::read(bytes).ok_or_else(|| "the preset is not a .vstpreset file, or it is damaged".to_owned())
     }
@@ -67,7 +67,7 @@ impl Preset {
         Some(Self { class_id, component: chunk(COMPONENT)??, controller: chunk(CONTROLLER)? })
     }
 
-    /// Writes a file.
+    /// Returns the bytes of the `.vstpreset` file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut class_id = [b'0'; CLASS_ID_BYTES];
         for (byte, digit) in class_id.iter_mut().zip(self.class_id.bytes()) {

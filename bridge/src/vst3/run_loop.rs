@@ -11,7 +11,7 @@ use crate::host::plugin::{Descriptor, IdleWork};
 /// Maximum numbers of timers and of descriptors.
 const HANDLERS_MAX: usize = 256;
 
-/// Shortest interval of a timer. Shorter ones would take all of a processor.
+/// Shortest interval of a timer. Shorter intervals would keep a processor fully busy.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
 
 #[derive(Clone)]
@@ -80,7 +80,7 @@ impl RunLoop {
         !removed.is_empty()
     }
 
-    /// Returns what the host has to wait for.
+    /// Returns the registered descriptors and the time until the next timer.
     pub(super) fn work(&self) -> IdleWork {
         let handlers = self.handlers();
         let now = Instant::now();
@@ -90,7 +90,7 @@ impl RunLoop {
         }
     }
 
-    /// Takes the handlers of timers that are due.
+    /// Returns the handlers of timers that are due, and sets their next times.
     pub(super) fn due_timers(&self) -> Vec<ComPtr<ITimerHandler>> {
         let now = Instant::now();
         let mut handlers = self.handlers();

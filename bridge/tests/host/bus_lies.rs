@@ -8,7 +8,7 @@ use crate::modules::install;
 /// Latency of the VST3 effects of `tests/plugins`.
 const LATENCY_FRAMES: usize = 64;
 
-/// The sound that an effect with false buses makes of a click of the left channel.
+/// The output of an effect with false buses, for a click in the left channel.
 #[derive(Debug, Clone, Copy)]
 enum Sound {
     /// Silence.

@@ -1,4 +1,4 @@
-//! The service's side of the conversation with a hosting helper.
+//! A client of a hosting helper, which sends requests as the service does.
 #![expect(unsafe_code, reason = "the child keeps its end of the socket when it starts the program")]
 
 use std::os::fd::AsRawFd as _;
@@ -34,7 +34,7 @@ pub(crate) struct Helper {
 }
 
 impl Helper {
-    /// Starts a helper and greets it.
+    /// Starts a helper and sends the request `Hello`.
     pub(crate) fn start() -> Self {
         let mut helper = Self::start_with(&[]);
         let answer = helper.request(Request::Hello { protocol_version: PROTOCOL_VERSION }, &[]).0;
@@ -204,7 +204,7 @@ impl Helper {
         self.wait()
     }
 
-    /// Sends a request and returns whether no answer came in a time.
+    /// Sends a request, and returns whether its answer is missing after a time.
     pub(crate) fn does_not_answer(&self, request: &Request, binary: &[u8], time: Duration) -> bool {
         write_frame(&self.socket, request, binary).expect("writes");
         self.socket.set_read_timeout(Some(time)).expect("a timeout");

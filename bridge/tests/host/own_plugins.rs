@@ -1,4 +1,4 @@
-//! The plugins of `tests/plugins`, whose sound is known to the sample.
+//! The plugins of `tests/plugins`, whose output is known sample by sample.
 
 use std::path::PathBuf;
 
@@ -105,7 +105,7 @@ fn parameters_change_at_their_frame() {
             _ => 0.5,
         };
         assert_eq!(difference(&output, &expected(2_000, delay, gain)), 0.0);
-        // The service knows its own changes.
+        // Changes by the service are not reported back to it.
         assert_eq!(processed.parameter_changes, []);
         assert_eq!((processed.latency_frames as usize, processed.non_finite_samples), (delay, 0));
         // The value stays, and a reset ends the tail.
@@ -192,7 +192,7 @@ fn midi_controllers_and_note_expressions_reach_vst3_plugins() {
     helper.reset();
     let (octave, _) = helper.process(&silence(1_000), vec![note_on(0, 81)]);
     assert!(difference(&tuned, &octave) < 0.000_1);
-    // Events without a use for the plugin are no error.
+    // Events that the plugin does not use are not errors.
     let others = [
         EventKind::PitchBend { channel: 0, value: 0 },
         EventKind::ChannelPressure { channel: 0, value: 1 },

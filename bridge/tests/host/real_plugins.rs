@@ -57,17 +57,17 @@ const ANALYSERS: [&str; 5] = ["glBars", "ProM", "spectrum-analyzer", "oscillosco
 
 /// Effects that are silent at first: one multiplies its input with that of its side-chain, others
 /// send a signal only during a measurement.
-const SILENT: [&str; 3] = ["AmplitudeImposer", "profiler", "latency-meter"];
+const SILENT_EFFECTS: [&str; 3] = ["AmplitudeImposer", "profiler", "latency-meter"];
 
 /// Instruments that stay silent: samplers without samples, and plugins that put out notes.
 const SILENT_INSTRUMENTS: [&str; 2] = ["sampler", "trigger-midi"];
 
-/// The other instruments.
+/// Instruments that are audible with their default settings.
 const INSTRUMENTS: [&str; 3] = ["Nekobi", "Kars", "amsynth"];
 
 /// Plugins with an oscillator that a reset does not restart, so that the sound depends on all that
 /// was processed before.
-const FREE_RUNNING: [&str; 1] = ["MaPitchshift"];
+const UNSYNCHRONIZED_LFO: [&str; 1] = ["MaPitchshift"];
 
 /// Number of frames of a signal.
 const FRAMES: usize = 19_200;
@@ -95,8 +95,8 @@ fn check_all(modules: impl IntoIterator<Item = PathBuf>, check: impl Fn(&Path)) 
     assert!(failed.is_empty(), "these plugins failed: {failed:?}");
 }
 
-/// Returns bursts of noise over a sine, so that gates, compressors and delays have something to
-/// do. The channels differ.
+/// Returns bursts of noise over a sine, which gates, compressors and delays change audibly. The
+/// channels differ.
 fn signal() -> [Vec<f32>; 2] {
     let mut random = 1_u32;
     let mut channel = |frequency_hz: f32| {
@@ -150,7 +150,7 @@ fn check(module: &Path) {
     let is_silent = peak(&initial) < 0.001;
     assert_eq!(
         is_silent,
-        stays_silent || is_one_of(&SILENT),
+        stays_silent || is_one_of(&SILENT_EFFECTS),
         "{}: peak {}",
         module.display(),
         peak(&initial)
@@ -185,7 +185,7 @@ fn check(module: &Path) {
     };
     assert!(values.len() == restored.len() && values.iter().zip(&restored).all(is_near), "{restored:?}");
     let restored_sound = settled(&mut helper, &opened);
-    if is_one_of(&FREE_RUNNING) {
+    if is_one_of(&UNSYNCHRONIZED_LFO) {
         let change = level_difference(&sound, &restored_sound);
         assert!(change < 0.05, "{}: the level differs by {change}", module.display());
     } else if variation < 0.000_1 {

@@ -1,4 +1,4 @@
-//! Requests that a helper refuses, and the end of the conversation.
+//! Requests that a helper refuses, and the end of the connection.
 
 use std::path::Path;
 

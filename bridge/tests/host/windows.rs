@@ -162,13 +162,12 @@ fn dragging_a_knob_changes_its_parameter() {
         let parameter = parameter.expect("a parameter").clone();
         assert_eq!(parameter.name, name, "{module}");
         assert!((value - parameter.value).abs() > 0.001, "{module}: {value}");
-        // The other parts of the helper know the value, and the window shows one that the service
-        // sets.
+        // Other requests return the value, and the window shows a value that the service sets.
         let state = window.helper.state();
         let other = ParameterValue { id, value: if value > 0.5 { 0.1 } else { 0.9 } };
-        // The value and the requests for the state take different ways to the plugin, and the
-        // plugin may still report the last move of the drag, so the value is sent until the plugin
-        // has it.
+        // The value and the requests for the state reach the plugin on different paths, and the
+        // plugin may still report the last move of the drag. The value is therefore sent until the
+        // plugin has it.
         let start = Instant::now();
         while window.helper.state() == state {
             assert!(start.elapsed() < TIMEOUT, "{module}: the plugin does not get the value");

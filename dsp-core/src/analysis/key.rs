@@ -27,9 +27,9 @@ const CORRELATION_MIN: f64 = 0.5;
 /// Whether a key is major or minor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Major.
+    /// A major key.
     Major,
-    /// Minor.
+    /// A minor key.
     Minor,
 }
 

@@ -164,8 +164,9 @@ impl LongTermSpectrum {
     /// Returns the levels of the bands that lie below half the sample rate.
     pub(super) fn third_octaves(&self) -> Vec<ThirdOctave> {
         let bin_hz = self.bin_hz();
-        // `total` holds only one half of the spectrum, hence one factor 2. A full-scale sine has a
-        // power of 1/2, hence the other.
+        // The first factor 2 accounts for the other half of the spectrum, which `total_power` does
+        // not contain. The second factor 2 gives a full-scale sine, whose power is 1/2, a level of
+        // 0 dBFS.
         let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
         let mut bands = Vec::new();
         for band in BAND_INDICES.map(Band) {

@@ -88,7 +88,7 @@ pub struct StereoChecker {
     window: Vec<f32>,
     /// Samples that do not fill a window yet.
     pending_samples: [Vec<f32>; 2],
-    /// Sums over all samples.
+    /// Sums of squares and of products over all samples.
     samples: Powers,
     frames: u64,
     /// Sums for each bin over all windows.

@@ -30,7 +30,7 @@ pub(crate) struct ControlClock {
 /// The work that is due before the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ControlWork {
-    /// No work.
+    /// No work is due.
     Nothing,
     /// The processor advances to the next control point.
     Step,

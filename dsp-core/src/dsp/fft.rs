@@ -58,7 +58,7 @@ impl Factors {
     }
 }
 
-/// Four complex values.
+/// Real and imaginary parts of four complex values.
 type Complex = (f32x4, f32x4);
 
 /// Real and imaginary parts of a signal.

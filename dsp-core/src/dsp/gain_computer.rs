@@ -77,7 +77,7 @@ impl SmoothedGainComputer {
         }
     }
 
-    /// Ends all ramps.
+    /// Ends all ramps: each parameter gets its target.
     pub(crate) fn finish(&mut self) {
         self.threshold_db.finish();
         self.ratio.finish();

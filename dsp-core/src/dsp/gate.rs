@@ -30,7 +30,7 @@ impl Gate {
         }
     }
 
-    /// Fades out.
+    /// Starts to fade out if the gate is open or opening.
     pub(crate) fn fade_out(&mut self) {
         if self.gain.target() == 1.0 {
             self.wait_frames = 0;

@@ -13,7 +13,7 @@ use super::control::CONTROL_FRAMES;
 use super::lanes::{LANES, Lanes};
 use super::window::kaiser;
 
-/// Oversampling factor.
+/// Ratio of the oversampled rate to the sample rate.
 pub(crate) const FACTOR: usize = 8;
 
 /// Half the length of each stage's filter, in frames of the stage's higher rate. All numbers are

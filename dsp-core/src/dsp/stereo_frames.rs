@@ -25,7 +25,7 @@ impl Frames {
         Self { values, count: left.len().min(LONGEST_FRAMES) }
     }
 
-    /// Returns the frames.
+    /// Returns the frames for processing in place.
     #[inline(always)]
     pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
         &mut self.values[..self.count]

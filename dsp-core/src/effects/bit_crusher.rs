@@ -43,7 +43,7 @@ parameters! {
     enum BitCrusherParam {
         /// Bits of the quantizer, which may be fractional.
         Bits = linear("bits", "Bits", Unit::Bits, [1.0, 24.0], 10.0),
-        /// Reduced sample rate.
+        /// Reduced sample rate in hertz.
         RateHz = logarithmic("rate_hz", "Sample rate", Unit::Hertz, [200.0, MAX_RATE_HZ], 12_000.0),
         /// Whether filters remove aliases and images.
         AntiAlias = switch("anti_alias", "Anti-alias filters", false),

@@ -48,11 +48,10 @@ pub(super) static CHORUS: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the chorus.
     enum ChorusParam {
-        /// Number of voices.
+        /// Number of delayed copies of the input: 2, 3 or 4.
         Voices = choice("voices", "Voices", VoiceCount::NAMES, VoiceCount::Three as usize),
-        /// Frequency of the modulation.
+        /// Frequency of the modulation in hertz.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 10.0], 0.6),
         /// Largest change of the delays by the modulation.
         DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 1.5),
@@ -68,7 +67,6 @@ parameters! {
 }
 
 choices! {
-    /// The number of voices.
     enum VoiceCount { Two = "2", Three = "3", Four = "4" }
 }
 

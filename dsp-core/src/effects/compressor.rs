@@ -32,7 +32,6 @@ pub(super) static COMPRESSOR: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the compressor.
     enum CompressorParam {
         /// Level in dBFS above which the compressor attenuates.
         ThresholdDb = linear("threshold_db", "Threshold", Unit::Decibels, [-60.0, 0.0], -20.0),

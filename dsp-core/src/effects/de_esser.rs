@@ -33,7 +33,6 @@ pub(super) static DE_ESSER: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the de-esser.
     enum DeEsserParam {
         /// Whether the reduction applies to high frequencies or to the whole signal.
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Split as usize),

@@ -56,11 +56,10 @@ pub(super) static DELAY: EffectKind = EffectKind {
 const NOTES: &[&str] = NOTE_NAMES.split_at(note_index("1/1D") + 1).0;
 
 parameters! {
-    /// Parameters of the delay.
     enum DelayParam {
         /// Whether the delay is a note value.
         Sync = switch("sync", "Sync", true),
-        /// Delay without synchronization.
+        /// Delay in milliseconds without synchronization.
         TimeMs = logarithmic(
             "time_ms",
             "Time",
@@ -68,7 +67,7 @@ parameters! {
             [1e3 * SHORTEST_SECS, 1e3 * LONGEST_SECS],
             375.0,
         ),
-        /// Delay with synchronization.
+        /// Delay as a note value, with synchronization.
         Note = choice("note", "Note", NOTES, note_index("1/8D")),
         /// Whether echoes stay in their channel.
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Stereo as usize),

@@ -27,7 +27,7 @@ pub enum Group {
     Utility,
 }
 
-/// A kind of effect.
+/// A kind of effect: its id, name, parameters and constructor.
 #[derive(Debug)]
 pub struct EffectKind {
     /// Id in projects, which never changes.

@@ -35,13 +35,12 @@ pub(super) static FILTER: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the filter.
     enum FilterParam {
         /// Type of the filter.
         Type = choice("type", "Type", FilterType::NAMES, FilterType::LowPass as usize),
         /// Slope of the filter.
         Slope = choice("slope", "Slope", Slope::NAMES, Slope::Db24 as usize),
-        /// Cut-off or centre frequency.
+        /// Cut-off or centre frequency in hertz.
         CutoffHz = logarithmic("cutoff_hz", "Cut-off", Unit::Hertz, [20.0, 20_000.0], 2_000.0),
         /// Gain at the cut-off in decibels, relative to a filter without resonance.
         ResonanceDb = linear("resonance_db", "Resonance", Unit::Decibels, [0.0, 36.0], 3.0),
@@ -65,7 +64,6 @@ parameters! {
 }
 
 choices! {
-    /// Type of the filter.
     enum FilterType {
         LowPass = "Low-pass",
         HighPass = "High-pass",
@@ -75,7 +73,6 @@ choices! {
 }
 
 choices! {
-    /// Slope of the filter.
     enum Slope {
         /// One section.
         Db12 = "12 dB/octave",

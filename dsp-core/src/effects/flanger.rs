@@ -33,11 +33,10 @@ pub(super) static FLANGER: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the flanger.
     enum FlangerParam {
-        /// Frequency of the modulation.
+        /// Frequency of the modulation in hertz.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.2),
-        /// Shortest delay.
+        /// Shortest delay in milliseconds.
         DelayMs = logarithmic("delay_ms", "Delay", Unit::Milliseconds, [0.1, MAX_DELAY_MS], 0.6),
         /// Difference between the longest and the shortest delay.
         DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 3.0),

@@ -25,7 +25,6 @@ pub(super) static GATE: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the gate.
     enum GateParam {
         /// Peak level in dBFS at which the gate opens.
         ThresholdDb = linear("threshold_db", "Threshold", Unit::Decibels, [-80.0, 0.0], -50.0),

@@ -36,7 +36,7 @@ pub(crate) struct Lfo {
     phase_per_frame: Phase,
     /// Nominal phase at frame 0 of the session's clock, at the current speed.
     phase_at_frame_zero: Phase,
-    /// Integral of the speed, if the speed in hertz is automated.
+    /// Integral of the speed, in periods; `None` unless the speed in hertz is automated.
     integrated_phase: Option<IntegratedPhase>,
 }
 

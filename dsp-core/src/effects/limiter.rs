@@ -39,7 +39,6 @@ pub(super) static LIMITER: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the limiter.
     enum LimiterParam {
         /// Gain before the limiter, in decibels.
         InputGainDb = linear("input_gain_db", "Input gain", Unit::Decibels, [-12.0, 36.0], 0.0),

@@ -7,11 +7,11 @@ pub struct Parameter {
     pub id: &'static str,
     /// Name for users, in English.
     pub name: &'static str,
-    /// Unit of the value.
+    /// Unit of the parameter's values.
     pub unit: Unit,
-    /// Lowest value.
+    /// Lowest value, in the unit of the parameter.
     pub min: f64,
-    /// Highest value.
+    /// Highest value, in the unit of the parameter.
     pub max: f64,
     /// Value of a new effect.
     pub default: f64,

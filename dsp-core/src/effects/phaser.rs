@@ -47,11 +47,10 @@ pub(super) static PHASER: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the phaser.
     enum PhaserParam {
         /// Number of all-pass filters.
         Stages = choice("stages", "Stages", StageCount::NAMES, StageCount::Six as usize),
-        /// Frequency of the modulation.
+        /// Frequency of the modulation in hertz.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.3),
         /// Mean frequency of the all-pass filters.
         FrequencyHz = logarithmic("frequency_hz", "Frequency", Unit::Hertz, [50.0, 8_000.0], 800.0),

@@ -43,7 +43,6 @@ pub(super) static SATURATOR: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the saturator.
     enum SaturatorParam {
         /// Gain before the curve. Half of its decibels are compensated after the curve.
         DriveDb = linear("drive_db", "Drive", Unit::Decibels, [0.0, 36.0], 12.0),
@@ -51,7 +50,7 @@ parameters! {
         Type = choice("type", "Type", CurveType::NAMES, CurveType::Tape as usize),
         /// Offset of the curve's input, which adds even harmonics.
         Bias = linear("bias", "Bias", Unit::Number, [-1.0, 1.0], 0.0),
-        /// Gain after the curve.
+        /// Gain after the curve, in decibels.
         OutputDb = linear("output_db", "Output", Unit::Decibels, [-36.0, 12.0], 0.0),
         /// Proportion of the distorted signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),

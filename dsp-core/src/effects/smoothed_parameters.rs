@@ -33,7 +33,7 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
         self.has_changed = true;
     }
 
-    /// Ends all ramps.
+    /// Ends all ramps: each value becomes its target.
     pub(crate) fn finish(&mut self) {
         self.values.iter_mut().for_each(SmoothedValue::finish);
         self.has_changed = true;

@@ -36,13 +36,12 @@ pub(super) static TREMOLO: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the tremolo.
     enum TremoloParam {
         /// Whether the period is a note value.
         Sync = switch("sync", "Sync", false),
-        /// Frequency without synchronization.
+        /// Frequency in hertz without synchronization.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 20.0], 5.0),
-        /// Period with synchronization.
+        /// Period as a note value, with synchronization.
         Note = choice("note", "Note", NOTE_NAMES, note_index("1/8")),
         /// Shape of the gain over a period.
         Shape = choice("shape", "Shape", Shape::NAMES, Shape::Sine as usize),

@@ -153,7 +153,7 @@ impl LoudnessMeter {
     }
 
     /// Ends an interval of the signal, and returns its true peak, where 1 is full scale. The values
-    /// between the last frames, at most 1,071, are not measured yet and belong to the next
+    /// between the last frames (at most 1,071 frames) are not measured yet and belong to the next
     /// interval.
     pub fn end_peak_interval(&mut self) -> f32 {
         self.peaks.iter_mut().map(TruePeakMeter::end_interval).fold(0.0, f32::max)

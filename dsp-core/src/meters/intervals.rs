@@ -27,15 +27,12 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Computes the means of an interval from its samples. `loudness` is [`Self::loudness`].
-    pub(super) fn measure(loudness: f64, left: &[f32], right: &[f32]) -> Self {
+    /// Computes the means of an interval from its samples. `loudness_power` is
+    /// [`Self::loudness_power`].
+    pub(super) fn measure(loudness_power: f64, left: &[f32], right: &[f32]) -> Self {
         let frames = left.len().max(1) as f64;
         let mean = |a: &[f32], b: &[f32]| f64::from(sum_of_products(a, b)) / frames;
-        Self {
-            loudness_power: loudness,
-            squares: [mean(left, left), mean(right, right)],
-            product: mean(left, right),
-        }
+        Self { loudness_power, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
     }
 
     /// Returns the correlation of left and right, -1 to 1. Signals that differ only by a positive

@@ -268,7 +268,7 @@ impl Mixer {
         }
         let master = &mut self.graph.master;
         master.rack.set_input_latency(latencies.master);
-        master.fader.set_latency(latencies.master + master.rack.latency_frames());
+        master.fader.set_latency(latencies.master + master.latency_before_fader());
         set_side_chains(&mut master.rack, &routing.master_side_chains, latencies.master, &latencies);
         self.sum_latency_frames = latencies.master;
         self.track_count = session.tracks.len();

@@ -6,12 +6,13 @@ use super::channel::rack::EffectRack;
 use super::channel::recording::Recording;
 use super::channel::route::Route;
 use super::graph::MixBuffers;
+use super::master_insert::MasterInsert;
 use super::track::clips::{Underruns, WantedAudio};
 use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
 use crate::block::{BLOCK_FRAMES, TrackBlock};
 use crate::session::Event;
 
-/// The owner of effects.
+/// The owner of a chain of effects: a track or the master.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectOwner {
     /// The track at an index.
@@ -68,6 +69,29 @@ impl Mixer {
         }
     }
 
+    /// Sets the latency in frames of the master's effects outside the engine; `None` removes them.
+    /// Allocates memory.
+    pub fn set_master_insert(&mut self, latency_frames: Option<usize>) {
+        let sample_rate_hz = self.sample_rate_hz;
+        let master = &mut self.graph.master;
+        match (latency_frames, &mut master.insert) {
+            (Some(frames), Some(insert)) => insert.set_latency(frames),
+            (Some(frames), insert) => *insert = Some(Box::new(MasterInsert::new(sample_rate_hz, frames))),
+            (None, insert) => *insert = None,
+        }
+        master.fader.set_latency(self.sum_latency_frames + master.latency_before_fader());
+    }
+
+    /// Returns the latency of the input of the master's effects outside the engine, in frames.
+    pub fn master_insert_input_latency(&self) -> usize {
+        self.sum_latency_frames + self.graph.master.rack.latency_frames()
+    }
+
+    /// Returns the buffers of the master's effects outside the engine.
+    pub fn master_insert(&mut self) -> Option<&mut MasterInsert> {
+        self.graph.master.insert.as_deref_mut()
+    }
+
     /// Sets a parameter of an effect to a value in its unit. An automated parameter continues to
     /// follow its curve.
     pub fn set_effect_parameter(&mut self, owner: EffectOwner, effect: usize, parameter: usize, value: f64) {
@@ -122,10 +146,10 @@ impl Mixer {
 
     /// Sets whether a track plays [`Self::track_input`] instead of its notes while the session
     /// plays. Notes of [`Self::play_event`] remain audible.
-    pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
+    pub fn set_input_enabled(&mut self, track: usize, is_enabled: bool) {
         let Some(source) = self.tracks[..self.track_count].get_mut(track) else { return };
-        let has_changed = source.input.is_enabled != takes_input;
-        source.input.is_enabled = takes_input;
+        let has_changed = source.input.is_enabled != is_enabled;
+        source.input.is_enabled = is_enabled;
         if has_changed && self.is_playing {
             source.seek_notes(self.position_frames, SEEK_TRACK_STEPS);
         }

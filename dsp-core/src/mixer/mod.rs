@@ -18,6 +18,7 @@ mod graph;
 mod loop_region;
 mod looping;
 mod master;
+mod master_insert;
 mod memory;
 mod tempo;
 mod track;
@@ -35,6 +36,7 @@ pub use channel::{
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;
 pub use loop_region::{LoopRegion, MIN_LOOP_FRAMES};
+pub use master_insert::MasterInsert;
 pub use memory::{MemoryComponent, MemoryNeed};
 pub(crate) use track::TrackSource;
 pub use track::clips::{Underruns, WantedAudio};
@@ -101,7 +103,7 @@ pub enum MixerError {
     /// The engine does not have this kind of effect.
     #[error("the engine has no kind of effect with the id {kind:?}")]
     UnknownEffect {
-        /// Id of the kind.
+        /// The unknown id of the kind of effect.
         kind: String,
     },
     /// A track has more than [`MAX_EFFECTS`] effects.

@@ -18,20 +18,20 @@ const INPUT_SILENCE: f32 = 1e-6;
 
 /// The part of a session that determines the inputs of an effect.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BeforeEffect {
-    /// The effects before it, and the tracks that feed it or its side-chain.
+pub struct SessionBeforeEffect {
+    /// The effects before the effect, and the tracks that feed the effect or its side-chain.
     pub session: Session,
     /// Index of the track in [`Self::session`] that feeds the side-chain.
     pub side_chain: Option<u32>,
 }
 
-/// Returns the part of a session that determines the inputs of an effect. If there is no such
-/// owner, the result has no tracks.
+/// Returns the part of a session that determines the inputs of an effect. If `owner` is a track
+/// that does not exist, the result has no tracks.
 ///
-/// Other changes of the session change neither the result nor the inputs. All tracks are part of
-/// the result for an effect of the master.
+/// A change of the remaining session changes neither the result nor the inputs. For an effect of
+/// the master, all tracks are part of the result.
 #[must_use]
-pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> BeforeEffect {
+pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> SessionBeforeEffect {
     let mut before = Session { master_gain: 1.0, ..session.clone() };
     let is_track = |track: &u32| (*track as usize) < session.tracks.len();
     let side_chain_of = |effects: &[EffectSettings]| effects.get(effect)?.side_chain.filter(is_track);
@@ -40,7 +40,7 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
         before.master_effects.truncate(effect);
         keep_effect_lanes(&mut before.master_automation, effect);
         remove_recorded_side_chains(&mut before);
-        return BeforeEffect { session: before, side_chain };
+        return SessionBeforeEffect { session: before, side_chain };
     };
     remove_closed_routes(&mut before);
     before.master_effects.clear();
@@ -48,7 +48,7 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
     (before.reverb, before.chorus) = (ReverbSettings::default(), ChorusSettings::default());
     let Some(track) = before.tracks.get_mut(owner) else {
         before.tracks.clear();
-        return BeforeEffect { session: before, side_chain: None };
+        return SessionBeforeEffect { session: before, side_chain: None };
     };
     let side_chain = side_chain_of(&track.effects);
     track.effects.truncate(effect);
@@ -62,7 +62,7 @@ pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usiz
     keep_tracks(&mut before.tracks, &is_kept);
     before.tracks.iter_mut().for_each(remove_unused_fader);
     let side_chain = side_chain.and_then(|source| new_index(&is_kept, source));
-    BeforeEffect { session: before, side_chain }
+    SessionBeforeEffect { session: before, side_chain }
 }
 
 /// Removes the side-chains of recorded effects, because the recordings do not change with them.
@@ -73,7 +73,7 @@ fn remove_recorded_side_chains(session: &mut Session) {
     }
 }
 
-/// Removes the settings of a fader after which no route leads to another track.
+/// Resets volume and pan of a track whose routes to other tracks are all before the fader.
 fn remove_unused_fader(track: &mut Track) {
     if track.output.is_none() && track.sends.iter().all(|send| send.pre_fader) {
         (track.gain, track.pan) = (1.0, 0.0);
@@ -211,7 +211,7 @@ impl EffectInput {
     ///
     /// # Errors
     ///
-    /// [`MixerError`] for a session that cannot be played, and if it has no such owner.
+    /// [`MixerError`] for a session that cannot be played, and for an `owner` that does not exist.
     pub fn new(
         session: &Session,
         slots: Slots<'_>,
@@ -219,7 +219,8 @@ impl EffectInput {
         effect: usize,
         tail: TailConfig,
     ) -> Result<Self, MixerError> {
-        let BeforeEffect { session: before, side_chain } = session_before_effect(session, owner, effect);
+        let SessionBeforeEffect { session: before, side_chain } =
+            session_before_effect(session, owner, effect);
         let mut mixer = Mixer::new(&before, slots)?;
         let track = match owner {
             EffectOwner::Master => None,
@@ -252,8 +253,8 @@ impl EffectInput {
         self.side_chain.is_some()
     }
 
-    /// Renders the next block, at most `max_frames` frames. Returns `None` when the rest of the
-    /// inputs is silent.
+    /// Renders the next block, at most `max_frames` frames. Returns `None` when the remaining
+    /// inputs are silent.
     pub fn next_block(&mut self, max_frames: usize) -> Option<EffectInputBlock<'_>> {
         while self.skipped_frames > 0 {
             let frames = self.skipped_frames.min(BLOCK_FRAMES);

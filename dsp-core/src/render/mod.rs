@@ -9,9 +9,9 @@ mod signal_flow;
 mod threads;
 mod track;
 
-pub use effect_input::{BeforeEffect, EffectInput, EffectInputBlock, session_before_effect};
+pub use effect_input::{EffectInput, EffectInputBlock, SessionBeforeEffect, session_before_effect};
 pub use length::{MAX_TAIL_SECS, TailConfig};
 pub use offline::OfflineRender;
-pub use signal_flow::{tracks_feeding, tracks_for, tracks_in_solo};
+pub use signal_flow::{tracks_feeding, tracks_in_solo, tracks_needed_by};
 pub use threads::{RenderThreads, SingleThread};
 pub use track::TrackRender;

@@ -17,7 +17,7 @@ pub fn tracks_feeding(tracks: &[Track], fed: usize) -> Vec<bool> {
 pub fn tracks_in_solo(session: &Session) -> Vec<bool> {
     let is_soloed: Vec<bool> = session.tracks.iter().map(|track| track.solo).collect();
     if is_soloed.contains(&true) {
-        tracks_for(session, &is_soloed)
+        tracks_needed_by(session, &is_soloed)
     } else {
         alloc::vec![true; is_soloed.len()]
     }
@@ -27,7 +27,7 @@ pub fn tracks_in_solo(session: &Session) -> Vec<bool> {
 /// needed track is marked, or is fed by a marked track, or feeds a marked track. So is a track that
 /// feeds the side-chain of a needed track or of the master. Mute and solo do not matter.
 #[must_use]
-pub fn tracks_for(session: &Session, playing: &[bool]) -> Vec<bool> {
+pub fn tracks_needed_by(session: &Session, playing: &[bool]) -> Vec<bool> {
     let TracksAround { is_fed, feeds } = TracksAround::new(session, playing);
     is_fed.into_iter().zip(feeds).map(|(is_fed, feeds)| is_fed || feeds).collect()
 }

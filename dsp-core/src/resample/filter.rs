@@ -102,15 +102,14 @@ pub(super) struct SharpFilter<S: Sample> {
 /// Buffers of a [`SharpFilter`].
 #[derive(Debug, Clone)]
 pub(super) struct Workspace<S> {
-    /// The two input blocks.
+    /// The two input blocks, which are filtered together.
     signals: Pair<S>,
     /// The two filtered blocks, for each phase.
     results: Vec<Pair<S>>,
 }
 
 impl<S: Sample> SharpFilter<S> {
-    /// Designs the filter. `lower_rate_ratio` is the lower of the two rates divided by the input
-    /// rate.
+    /// Designs the filter. `lower_rate` is the lower of the two rates divided by the input rate.
     fn new(factor: usize, lower_rate: f64) -> Self {
         // The length of the impulse response is fixed in frames of the lower rate.
         let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);

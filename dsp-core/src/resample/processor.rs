@@ -58,7 +58,7 @@ pub struct ResamplerProcessor<S: Sample> {
     /// Output of the first filter for each channel, as far as the second filter still needs it.
     intermediate: Vec<Vec<S>>,
     intermediate_frames: usize,
-    /// Position of the next output frame in `between`.
+    /// Position of the next output frame in `intermediate`.
     position: Position,
     /// Number of input frames so far, from the start of the signal.
     read_frames: u64,

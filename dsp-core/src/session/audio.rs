@@ -16,7 +16,7 @@ pub enum AudioSlot {
     /// Audio that the caller streams block by block: see
     /// [`Mixer::wanted_audio`](crate::mixer::Mixer::wanted_audio).
     Streamed {
-        /// Length in frames.
+        /// Length in frames at the sample rate of the session.
         frames: u64,
     },
 }
@@ -37,7 +37,7 @@ pub enum AudioError {
     /// The audio is neither mono nor stereo.
     #[error("the audio has {channels} channels; only one or two channels are supported")]
     Channels {
-        /// Number of channels.
+        /// The unsupported number of channels.
         channels: u16,
     },
     /// The range of the samples lies outside the bytes.
@@ -47,7 +47,7 @@ pub enum AudioError {
         start: usize,
         /// Offset of the end of the samples.
         end: usize,
-        /// Number of bytes.
+        /// Number of bytes of the audio data.
         bytes: usize,
     },
 }

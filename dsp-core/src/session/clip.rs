@@ -13,7 +13,7 @@ pub struct Clip {
     pub offset_frames: u64,
     /// Length in frames. If the clip is not looped, it is silent after the end of the source.
     pub length_frames: u64,
-    /// Linear gain.
+    /// Linear gain of the clip, without its fades.
     pub gain: f32,
     /// Length of the fade-in, in frames.
     pub fade_in_frames: u64,

@@ -178,7 +178,7 @@ pub struct Track {
     pub output: Option<u32>,
     /// Sends to other tracks.
     pub sends: Vec<SendSettings>,
-    /// Automation lanes.
+    /// Automation lanes of the fader, the pan, the sends and the effects.
     pub automation: Vec<AutomationLane>,
 }
 
@@ -209,7 +209,7 @@ impl Default for Track {
 pub struct SendSettings {
     /// Index of the track that the send feeds.
     pub to: u32,
-    /// Linear gain.
+    /// Linear gain of the send.
     pub gain: f32,
     /// Whether the send branches off before fader and pan. Mute silences the send in both cases.
     pub pre_fader: bool,
@@ -228,9 +228,9 @@ pub struct EffectSettings {
     pub values: Vec<f64>,
     /// Whether the effect is bypassed.
     pub bypass: bool,
-    /// Index of the track whose signal feeds the side-chain. The signal is taken after the effects
-    /// and before the fader of that track. The mixer does not read that of a
-    /// [`crate::effects::RECORDED_OUTPUT`]; [`crate::render::EffectInput`] renders it.
+    /// Index of the track whose signal feeds the side-chain. The mixer reads the signal after the
+    /// effects and before the fader of that track. The mixer does not read the side-chain of a
+    /// [`crate::effects::RECORDED_OUTPUT`], which [`crate::render::EffectInput`] renders.
     pub side_chain: Option<u32>,
     /// Index of the effect's audio in the audio slots of the session: the impulse response of a
     /// convolution, or the output of a [`crate::effects::RECORDED_OUTPUT`] from the start of the

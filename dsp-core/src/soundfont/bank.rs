@@ -26,7 +26,7 @@ struct LoadedBank {
     content: Content,
     /// The bytes of the file, or a copy of its sample data.
     stored_bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
-    /// Ranges of the sample data in `file`.
+    /// Ranges of the sample data in `stored_bytes`.
     wave: WaveRanges,
     table_bytes: u64,
     #[cfg(feature = "vorbis")]

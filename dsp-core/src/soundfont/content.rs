@@ -38,7 +38,7 @@ pub(crate) struct PresetZone {
     pub(crate) generators: Generators,
     /// Modulators that are added to those of the instrument zone.
     pub(crate) modulators: Arc<[Modulator]>,
-    /// Index of the instrument.
+    /// Index of the instrument that the zone plays.
     pub(crate) instrument: usize,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct InstrumentZone {
     /// All modulators: the default modulators, then those of the global zone, then those of the
     /// zone. A later modulator replaces an earlier one that is identical except for the amount.
     pub(crate) modulators: Arc<[Modulator]>,
-    /// Index of the sample.
+    /// Index of the sample that the zone plays.
     pub(crate) sample: usize,
 }
 

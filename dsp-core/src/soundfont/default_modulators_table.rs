@@ -43,7 +43,7 @@ pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
         // 8.4.5: volume to attenuation; 960 centibels for a volume of 0.
         modulator(source(Midi(7), true, false, Concave), 960, InitialAttenuation, ONE),
         // 8.4.6: controller 10 to pan. The text says 1000 tenths of a per cent. With this amount, a
-        // quarter of the controller's range would pan fully to one side. Players take 1000 as the
+        // quarter of the controller's range would pan fully to one side. Players treat 1000 as the
         // width of the whole range: 500 to either side.
         modulator(source(Midi(10), false, true, Linear), 500, Pan, ONE),
         // 8.4.7: expression to attenuation; 960 centibels for an expression of 0.

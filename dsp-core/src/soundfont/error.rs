@@ -11,7 +11,7 @@ pub enum BankError {
     /// A chunk is shorter than its header states.
     #[error("the file is cut short: chunk {chunk} should have {stated_bytes} bytes but has {present_bytes}")]
     Truncated {
-        /// Chunk identifier.
+        /// Identifier of the chunk, such as `phdr`.
         chunk: String,
         /// Size in the header of the chunk, in bytes.
         stated_bytes: u64,
@@ -37,7 +37,7 @@ pub enum BankError {
     TooCostly {
         /// Number of codebook entries of all headers, plus a fixed number for each header.
         cost: u64,
-        /// Maximum of the cost.
+        /// Maximum cost in codebook entries.
         limit: u64,
     },
     /// The caller stopped the preparation.
@@ -56,13 +56,13 @@ pub enum BankError {
     /// A required chunk is missing.
     #[error("the {chunk} chunk is missing")]
     MissingChunk {
-        /// Chunk identifier.
+        /// Identifier of the chunk, such as `phdr`.
         chunk: &'static str,
     },
     /// The size of a table is not a whole number of records, or the table is empty.
     #[error("the {chunk} chunk has {size_bytes} bytes, which is not a table of {record_bytes}-byte records")]
     BadTable {
-        /// Chunk identifier.
+        /// Identifier of the chunk, such as `phdr`.
         chunk: &'static str,
         /// Size of the chunk in bytes.
         size_bytes: usize,

@@ -26,7 +26,7 @@ pub(super) struct Chunks<'a> {
     pub(super) instrument_generators: Option<&'a [u8]>,
     pub(super) sample_headers: Option<&'a [u8]>,
     /// Whether the file has the form type `sfpk` and compressed sample data. The types in the
-    /// sample headers do not tell this.
+    /// sample headers do not show this.
     pub(super) is_packed: bool,
     /// The last chunk that was found to have fewer bytes than its header states.
     truncated_chunk: Option<TruncatedChunk>,

@@ -22,7 +22,7 @@ pub enum BankIssueReason {
     /// A list starts after its end, or ends after the end of its table.
     #[error("its {kind} from {start} to {end} are not a valid range: the file has {limit} {kind}")]
     List {
-        /// The kind of entry.
+        /// The kind of entry in the plural, such as `zones`.
         kind: &'static str,
         /// Index of the first entry of the list.
         start: usize,
@@ -35,7 +35,7 @@ pub enum BankIssueReason {
     /// do not overlap and stay below the limit.
     #[error("its {count} {kind} are skipped: overlapping lists would exceed {limit} {kind} in total")]
     SharedList {
-        /// The kind of entry.
+        /// The kind of entry in the plural, such as `zones`.
         kind: &'static str,
         /// Number of entries of the list.
         count: usize,
@@ -64,11 +64,11 @@ pub enum BankIssueReason {
     /// A range that contains no key or velocity.
     #[error("its {kind} from {low} to {high} is empty")]
     EmptyRange {
-        /// The kind of range.
+        /// The kind of range: `key range` or `velocity range`.
         kind: &'static str,
-        /// Lowest value.
+        /// The stated lowest key or velocity.
         low: u8,
-        /// Highest value.
+        /// The stated highest key or velocity.
         high: u8,
     },
     /// A generator that the specification does not define.

@@ -80,7 +80,7 @@ pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
 }
 
 /// Whether a bank has compressed samples. The version of the file (`ifil`) or the type of a sample
-/// tells this. `samples` are the sample headers with the terminal record.
+/// shows this. `samples` are the sample headers with the terminal record.
 fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
     let major_version = version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
     major_version == Some(3)

@@ -2,8 +2,8 @@
 
 use super::Bank;
 
-const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
-const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+const TIM_GM6MB: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const FLUID_R3: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
     Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is valid")
@@ -11,7 +11,7 @@ fn bank(path: &str) -> Bank {
 
 #[test]
 fn real_banks_load_without_skipped_parts() {
-    for (path, presets, instruments, samples) in [(TIM, 136, 210, 520), (FLUID, 189, 193, 1418)] {
+    for (path, presets, instruments, samples) in [(TIM_GM6MB, 136, 210, 520), (FLUID_R3, 189, 193, 1418)] {
         let bank = bank(path);
         assert_eq!(bank.issues().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{path}");
         let counts = (bank.presets().len(), bank.instruments().len(), bank.samples().len());
@@ -23,7 +23,7 @@ fn real_banks_load_without_skipped_parts() {
 mod vorbis {
     use super::*;
 
-    const MUSE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
+    const MUSESCORE_LITE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
     /// Index, number of frames and root mean square of three samples, as decoded by libsndfile
     /// 1.2.2 with libvorbis.
@@ -32,7 +32,7 @@ mod vorbis {
 
     #[test]
     fn preparing_presets_decodes_only_their_compressed_samples() {
-        let bank = bank(MUSE);
+        let bank = bank(MUSESCORE_LITE);
         assert_eq!(bank.issues(), []);
         assert!((0..bank.samples().len()).all(|sample| bank.wave(sample).is_none()));
         std::thread::scope(|scope| {
@@ -52,7 +52,7 @@ mod vorbis {
 
     #[test]
     fn a_decoded_sample_matches_libvorbis() {
-        let bank = bank(MUSE);
+        let bank = bank(MUSESCORE_LITE);
         let all: Vec<(u16, u8)> =
             bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect();
         bank.prepare(&all).unwrap();
@@ -69,7 +69,7 @@ mod vorbis {
 
     #[test]
     fn a_damaged_stream_silences_only_its_sample() {
-        let mut file = std::fs::read(MUSE).expect("the bank is installed");
+        let mut file = std::fs::read(MUSESCORE_LITE).expect("the bank is installed");
         let offset = file.windows(4).position(|bytes| bytes == b"OggS").expect("the file has an Ogg stream");
         file[offset + 5_000] ^= 0xff;
         let bank = Bank::from_vec(file).unwrap();

@@ -58,7 +58,8 @@ pub(super) struct Channel {
     fine_tuning_cents: f32,
     coarse_tuning_semitones: f32,
     parameter: Parameter,
-    /// Sum of the steps of the NRPN LSBs 100 to 102 so far: see [`Self::select_non_registered`].
+    /// Sum of the numbers that the NRPN LSBs 100 to 102 have added so far: see
+    /// [`Self::select_non_registered`].
     nrpn_count: u16,
     /// Offsets that NRPNs add to the generators.
     generator_offsets: [f32; Generator::COUNT],
@@ -112,18 +113,18 @@ impl Channel {
         self.key_pressures[usize::from(key & 127)] = value & 127;
     }
 
-    /// Records a key that goes down.
+    /// Records that a key is pressed.
     pub(super) fn press_key(&mut self, key: u8, velocity: u8) {
         self.press_count += 1;
         self.held_keys[usize::from(key & 127)] = Some((self.press_count, velocity));
     }
 
-    /// Records a key that goes up.
+    /// Records that a key is released.
     pub(super) fn release_key(&mut self, key: u8) {
         self.held_keys[usize::from(key & 127)] = None;
     }
 
-    /// Records that all keys go up.
+    /// Records that all keys are released.
     fn release_all_keys(&mut self) {
         self.held_keys = [None; 128];
     }

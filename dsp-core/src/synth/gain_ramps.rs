@@ -16,7 +16,7 @@ pub(super) struct RampClock {
 pub(super) struct GainRamp {
     /// Gain at frame 0 of the ramp clock.
     pub(super) start: f32,
-    /// Change per frame.
+    /// Change of the linear gain per frame.
     pub(super) step: f32,
 }
 

@@ -207,7 +207,7 @@ impl SampleReader {
     /// Fills `out` with the next interpolated values.
     pub(super) fn read(&mut self, wave: Wave<'_>, kernel: &Kernel, buffer: &mut ReadBuffer, out: &mut [f32]) {
         let longest = match self.step {
-            // The usual case needs no division.
+            // Most calls use this arm, which needs no division.
             0..=WHOLE_CHUNK_STEP => CHUNK_FRAMES,
             step => ((WINDOW_FRAMES as u64 * FRAME_UNITS) / step).max(1) as usize,
         };

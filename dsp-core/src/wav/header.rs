@@ -10,10 +10,10 @@ use super::SampleFormat;
 /// Value of a 32-bit size if the size is stored in the chunk `ds64` instead.
 const SIZE_IN_DS64: u32 = u32::MAX;
 
-/// Size in bytes of the chunk `ds64` without its head.
+/// Size in bytes of the chunk `ds64` without its chunk header.
 const DS64_BYTES: u32 = 28;
 
-/// `WAVE_FORMAT_PCM` and `WAVE_FORMAT_EXTENSIBLE`.
+/// Format tags `WAVE_FORMAT_PCM` and `WAVE_FORMAT_EXTENSIBLE` (Microsoft, `mmreg.h`).
 const PCM_FORMAT_TAG: u16 = 1;
 const EXTENSIBLE_FORMAT_TAG: u16 = 0xFFFE;
 
@@ -33,7 +33,7 @@ pub(super) fn header(
     let sample_bytes = format.bytes_per_sample() as u16;
     let frame_bytes = channels * sample_bytes;
     let data_bytes = frames * u64::from(frame_bytes);
-    // The size of `fmt ` and `fact` with their heads.
+    // The size of the chunks `fmt ` and `fact` with their chunk headers.
     let is_extensible = sample_bytes > 2;
     let is_float = format.integer_bits().is_none();
     let format_bytes = if is_extensible { 48 } else { 24 } + if is_float { 12 } else { 0 };
@@ -51,7 +51,7 @@ pub(super) fn header(
     for value in [riff_bytes, data_bytes, frames] {
         out.extend(if is_large { value } else { 0 }.to_le_bytes());
     }
-    // The number of entries of a table that is not needed.
+    // The table of further chunk sizes has no entries.
     out.extend(0_u32.to_le_bytes());
 
     out.extend(b"fmt ");

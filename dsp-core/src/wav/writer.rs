@@ -15,7 +15,7 @@ pub struct WavWriter<W> {
     format: SampleFormat,
     encoder: SampleEncoder,
     frames: u64,
-    /// Chunks before the samples.
+    /// Complete chunks of the caller between the chunks `fmt ` and `data`.
     chunks: Vec<u8>,
 }
 

@@ -76,7 +76,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Refused("shdr should have 138 bytes but has 137"),
     },
     Case {
-        name: "a table that promises four gigabytes",
+        name: "a table that states a size of four gigabytes",
         file: || file(|file| chunk(file, b"pgen").size = Some(u32::MAX)),
         outcome: Refused("pgen should have 4294967295 bytes"),
     },
@@ -146,7 +146,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: Audible(&[]),
     },
     Case {
-        name: "a RIFF chunk that promises more than the file has",
+        name: "a RIFF chunk that states more bytes than the file has",
         file: || {
             let mut bytes = valid_tables().bytes();
             bytes[4..8].fill(0xff);

@@ -130,12 +130,12 @@ pub(crate) const CASES: &[Case] = &[
         outcome: unplayable!("has 0 frames"),
     },
     Case {
-        name: "a last page that promises a year of audio",
+        name: "a last page that states a year of audio",
         file: || with_pages(|pages| set_granule(pages.last_mut().expect("a page"), 1 << 40)),
         outcome: unplayable!("has 1099511627776 frames"),
     },
     Case {
-        name: "a last page that promises more audio than the stream has",
+        name: "a last page that states more audio than the stream has",
         file: || with_pages(|pages| set_granule(pages.last_mut().expect("a page"), 100_000)),
         outcome: undecodable!("it has fewer frames than its last page states"),
     },
@@ -254,7 +254,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("its setup header is invalid"),
     },
     Case {
-        name: "comments that promise four gigabytes",
+        name: "comments that state a size of four gigabytes",
         file: || {
             with_pages(|pages| {
                 let comments = body_offset(&pages[1]) + 7;

@@ -243,7 +243,8 @@ fn the_defaults_do_not_amplify_and_have_little_distortion() {
 #[test]
 fn changes_of_the_detector_do_not_depend_on_call_sizes() {
     let input = noise(0.7, 12_000);
-    // The second change comes between two control points, just after the crossfade of the first.
+    // The second change is between two control points, just after the crossfade of the first
+    // change.
     let changes = [(501, 1.0), (1_480, 0.0), (2_452, 1.0)];
     let [whole, single] = [usize::MAX, 1].map(|call_frames| {
         let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0)]);

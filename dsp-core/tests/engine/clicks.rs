@@ -319,7 +319,7 @@ fn sends_to_the_shared_effects_crossfade_when_their_delay_changes() {
             session
         };
         let mut mixer = started(&chorus(before));
-        mixer.set_takes_input(0, true);
+        mixer.set_input_enabled(0, true);
         let mut rendered = Vec::new();
         for block in 0..750 {
             if block == 188 {

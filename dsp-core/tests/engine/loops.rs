@@ -121,7 +121,7 @@ fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
             };
             deliver(&mut mixer);
             let lag = mixer.latency_frames();
-            // A service answers 20 times a second.
+            // The requested audio is delivered 20 times a second.
             let mut rendered_frames = 0;
             let output = play(&mut mixer, lag + 130_000, 128, |mixer| {
                 rendered_frames += 128;

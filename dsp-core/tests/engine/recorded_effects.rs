@@ -127,7 +127,7 @@ fn recordings_of_a_gain_sound_like_the_gain_in_the_engine() {
     for (frame, (expected, value)) in expected.iter().zip(&output).enumerate() {
         assert!((expected - value).abs() < 1e-6, "{value} instead of {expected} at sample {frame}");
     }
-    // The rest of the longer render is too soft to count.
+    // The remaining frames of the longer render are below the limit.
     let common = expected.len().min(output.len());
     assert!(peak(&expected[common..]) < 2e-4 && peak(&output[common..]) < 2e-4);
 }
@@ -270,7 +270,7 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
     for (before, peak) in [before(1, |track| track.solo = true), before(0, |track| track.mute = true)] {
         assert_eq!((before.session.tracks.len(), peak), (1, 0.0));
     }
-    // The mixer agrees: it lets the feeding track through for the first solos only.
+    // The mixer applies the same rule: it lets the feeding track through for the first solos only.
     for (track, is_open) in [(0, true), (2, true), (3, true), (1, false)] {
         let mut soloed = song.clone();
         soloed.tracks[track].solo = true;
@@ -366,7 +366,7 @@ fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
         (ids(&song), before(&song).side_chain),
         (["lead", "drum", "source"].map(String::from).into(), Some(2))
     );
-    // The faders of the track that feeds the side-chain come after it.
+    // The side-chain reads its signal before the fader of the track that feeds it.
     let mut edited = song.clone();
     edited.tracks[2].gain = 0.1;
     edited.tracks[2].pan = 0.5;
@@ -398,7 +398,8 @@ fn solo_keeps_what_feeds_the_side_chains_of_audible_tracks() {
     };
     let before = |song: &Session| session_before_effect(song, EffectOwner::Track(0), 1);
     assert_eq!(before(&soloed(&song, 0)), before(&song));
-    // The mixer agrees: the drum feeds the side-chains of the soloed track and of the master.
+    // The mixer applies the same rule: the drum feeds the side-chains of the soloed track and of
+    // the master.
     let lets_drum_through = |song: &Session, track: usize| {
         Mixer::new(&soloed(song, track), media().slots()).expect("a session").lets_through(1)
     };

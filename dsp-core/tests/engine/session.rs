@@ -260,8 +260,8 @@ fn external_input_replaces_the_notes_of_a_track() {
         })
         .collect();
     let mut mixer = mixer(&session);
-    mixer.set_takes_input(0, true);
-    mixer.set_takes_input(1, true);
+    mixer.set_input_enabled(0, true);
+    mixer.set_input_enabled(1, true);
     mixer.play();
     let latency = mixer.latency_frames();
     let mut output = Vec::new();
@@ -282,7 +282,7 @@ fn external_input_replaces_the_notes_of_a_track() {
 #[test]
 fn external_input_stops_without_a_click() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
-    mixer.set_takes_input(0, true);
+    mixer.set_input_enabled(0, true);
     mixer.play();
     for input in &mut mixer.track_input(0).unwrap()[..2] {
         input.fill(0.5);

@@ -41,8 +41,8 @@ fn sounding() -> Mixer {
     while last < 0.9 * sine_peak {
         last = play(&mut mixer, 1)[0];
     }
-    // The output is late by the latency. The mixer advances by the rest of a period of 108.84
-    // frames, so that the frame that now enters the mix is at the peak.
+    // The output is delayed by the latency. The mixer advances by the remainder of a period of
+    // 108.84 frames, so that the next frame that enters the mix is at the peak.
     let lag = mixer.latency_frames() as f64 % 108.84;
     play(&mut mixer, (108.84 - lag) as usize);
     mixer
@@ -126,7 +126,7 @@ fn nan_and_infinite_input_does_not_stay_in_the_mix() {
     let mut with_reverb = track("a", &[(0, 400_000, 69)]);
     with_reverb.events[0].event = Event::Controller { controller: 91, value: 127 };
     let mut mixer = Mixer::new(&session(vec![with_reverb]), &banks()).unwrap();
-    mixer.set_takes_input(0, true);
+    mixer.set_input_enabled(0, true);
     mixer.play();
     for invalid in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         mixer.track_input(0).unwrap().iter_mut().for_each(|output| output[..128].fill(invalid));
@@ -149,7 +149,7 @@ fn nan_and_infinite_input_does_not_stay_in_the_mix() {
 #[test]
 fn a_seek_or_an_edit_does_not_start_notes_of_a_track_with_external_input() {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
-    mixer.set_takes_input(1, true);
+    mixer.set_input_enabled(1, true);
     mixer.play();
     mixer.seek(30_000);
     assert_eq!(mixer.active_voice_count(), 0, "notes sound after a seek");
@@ -157,7 +157,7 @@ fn a_seek_or_an_edit_does_not_start_notes_of_a_track_with_external_input() {
     edited.polyphony = 32;
     mixer.set_session(&edited, &banks()).unwrap();
     assert_eq!(mixer.active_voice_count(), 0, "notes sound after an edit");
-    mixer.set_takes_input(1, false);
+    mixer.set_input_enabled(1, false);
     assert_eq!(mixer.active_voice_count(), 1);
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct List {
     pub(crate) chunks: Vec<Chunk>,
 }
 
-/// A RIFF file.
+/// A RIFF file of lists, with its form type.
 #[derive(Clone)]
 pub(crate) struct File {
     pub(crate) form: [u8; 4],

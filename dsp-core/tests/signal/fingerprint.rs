@@ -40,7 +40,7 @@ fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     all.into_iter().map(f64::to_bits).collect()
 }
 
-/// Computes the hash.
+/// Computes the hash of the output of resampling, dither and the meters.
 pub(crate) fn computed() -> u64 {
     let single = noise(6_000);
     let double: Vec<f64> = single.iter().map(|value| f64::from(*value)).collect();

@@ -1,8 +1,8 @@
 //! `dsp-wasm-bindings MODULE FOLDER`: writes the engine's WebAssembly module and its JavaScript
 //! bindings for browsers to a folder.
 //!
-//! It uses the library behind the program `wasm-bindgen`. The library builds in a fraction of the
-//! program's time, and the workspace's lock file keeps it at the version of `wasm-bindgen`.
+//! It uses the library behind the program `wasm-bindgen`. The library builds much faster than the
+//! program, and the workspace's lock file keeps it at the version of `wasm-bindgen`.
 
 use anyhow::Context as _;
 use wasm_bindgen_cli_support::Bindgen;

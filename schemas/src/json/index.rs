@@ -1,8 +1,8 @@
-//! An index of the objects and lists in checked JSON, so that a reader can pass over a long one
-//! without reading it.
+//! An index of the objects and lists in checked JSON, so that a reader can skip a long object or
+//! list without reading it.
 
-/// Minimum length of an object or list in the index, in bytes. Shorter ones are read to their end.
-/// However they are nested, the index needs less memory than the text.
+/// Minimum length of an object or list in the index, in bytes. Shorter objects and lists are read
+/// to their end. With this minimum, the index always needs less memory than the text.
 const LONG_BYTES: u32 = 2_048;
 
 /// Positions and lengths of the long objects and lists of a text.
@@ -24,7 +24,7 @@ impl ContainerIndex {
         let mut offset = 0;
         while offset < bytes.len() {
             // No document is longer than 4 GiB. The index of a longer text would be empty, because
-            // its outermost object or list does not end before.
+            // its outermost object or list does not end within 4 GiB.
             let Ok(offset_32) = u32::try_from(offset) else { break };
             match bytes[offset] {
                 b'"' => {

@@ -110,7 +110,8 @@ fn assert_reads(view: View<'_>, value: &Value) {
 
 #[test]
 fn views_read_long_and_short_lists_and_objects() {
-    // The index has only the long ones. The lengths are around its minimum, alone and nested.
+    // The index has only long objects and lists. The tested lengths are around the minimum, alone
+    // and nested.
     let text_of = |bytes: usize| "]}\"\\,".chars().cycle().take(bytes).collect::<String>();
     let lists: Vec<Value> = (0..40)
         .map(|n| json!([text_of(1_000 + n * 10), {"inner": [n, text_of(n), {}, []], "x": null}]))

@@ -18,7 +18,7 @@ pub enum Item {
     Section(SectionItem),
 }
 
-/// Notes and controls.
+/// An item with notes and controls for an instrument.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MidiItem {
     /// Id of the item within its track.
@@ -49,13 +49,13 @@ pub struct MidiItem {
     pub extra: Extra,
 }
 
-/// One note.
+/// A note of a MIDI item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// Start of the note, in ticks from the start of its item.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
-    /// Length in ticks.
+    /// Length in ticks, 960 to a quarter note.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// MIDI key number, 0 to 127; 60 is middle C.
@@ -101,7 +101,7 @@ pub struct AudioItem {
     /// Whether the source starts over at `offset_frames` when it ends before the item.
     #[serde(default, rename = "loop")]
     pub looped: bool,
-    /// Source of the audio.
+    /// Source of the audio: a file of the service.
     pub source: AudioSource,
     /// How the service made the source from another file; `None` for an unprocessed file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,7 +209,7 @@ pub struct SectionItem {
     /// Start of the section, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// Length in ticks.
+    /// Length in ticks, 960 to a quarter note.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// Unknown fields.

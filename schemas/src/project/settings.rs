@@ -15,7 +15,7 @@ pub struct Settings {
     /// Interpolation between the values of a sample.
     #[serde(default)]
     pub interpolation: Interpolation,
-    /// Whether velocity moves the cutoff of the filter.
+    /// Whether velocity changes the cutoff of the filter.
     #[serde(default)]
     pub velocity_to_cutoff: VelocityToCutoff,
     /// The reverb that all instruments share.
@@ -59,11 +59,11 @@ pub enum Interpolation {
     Sinc,
 }
 
-/// Whether velocity moves the cutoff of the filter.
+/// Whether velocity changes the cutoff of the filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityToCutoff {
-    /// Velocity moves the cutoff only in zones of the bank that have such a modulator.
+    /// Velocity changes the cutoff only in zones of the bank that have such a modulator.
     #[default]
     AsStated,
     /// Zones of the bank without such a modulator use the default modulator of the SoundFont

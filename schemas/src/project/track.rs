@@ -18,7 +18,7 @@ pub struct Track {
     /// Name shown to people.
     #[serde(default)]
     pub name: String,
-    /// Kind of the track.
+    /// Kind of the track, which determines its source of sound.
     pub kind: TrackKind,
     /// Colour of the track as `#rrggbb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,8 +204,7 @@ pub struct SoundFontEngine {
 pub struct PluginEngine {
     /// Id of the plugin.
     pub plugin_id: String,
-    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state
-    /// was last saved.
+    /// Version that the plugin stated when it was chosen or its state was last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_version: Option<String>,
     /// State of the plugin in base64, which only the plugin interprets. It is kept while the plugin
@@ -251,8 +250,7 @@ pub struct Effect {
     /// Id of the plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_id: Option<String>,
-    /// Version of the plugin, in the plugin's own words, when the plugin was chosen or its state
-    /// was last saved.
+    /// Version that the plugin stated when it was chosen or its state was last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_version: Option<String>,
     /// Parameter values by parameter id.
@@ -322,7 +320,7 @@ pub struct AutomationPoint {
 /// independent of tempo changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AutomationCurve {
-    /// Linear.
+    /// A straight line to the next point.
     #[default]
     Linear,
     /// Constant until the next point.

@@ -38,9 +38,9 @@ pub(super) struct ItemChains<'a> {
 struct ItemChain {
     /// First frame in the session.
     frame: u64,
-    /// First frame in the source, at the session's sample rate.
+    /// First frame in the file, at the session's sample rate.
     offset_frames: u64,
-    /// First frame in the source, at the file's sample rate.
+    /// First frame in the file, at the file's sample rate.
     file_frame: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Slots of a project's banks and audio files, and reports of parts that are left out or changed.
 
-/// Audio in a slot.
+/// The audio of a file or of a plugin, in a slot of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResolvedAudio {
     /// Audio slot of the session.
@@ -96,9 +96,9 @@ pub enum ProjectIssueReason {
     OutOfRange {
         /// The number in the project, before clamping.
         value: f64,
-        /// The clamped value.
+        /// The value that is used instead, at the nearest end of the range.
         clamped: f64,
-        /// Minimum and maximum.
+        /// Minimum and maximum of the value.
         range: [f64; 2],
     },
     /// An effect with the id of an earlier effect. Automation could not distinguish the two

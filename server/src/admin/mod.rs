@@ -1,8 +1,8 @@
 //! Administration of accounts, invitations, throttled log-ins, storage, tasks, scans and the audit
 //! log.
 //!
-//! This slice has no tables; it calls the slices that own the data. Only administrators may call
-//! its operations, which includes the desktop's local caller. API keys cannot change accounts.
+//! This slice has no tables; it calls the slices that own the data. Only administrators, including
+//! the desktop's local caller, may call its operations. API keys cannot change accounts.
 
 mod audit_log;
 mod invites;

@@ -7,7 +7,7 @@ use crate::audit::Action;
 use crate::searches;
 use crate::tasks::TaskState;
 
-/// Which accounts a list shows.
+/// Filter of the list of accounts.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
@@ -27,7 +27,7 @@ pub(super) struct LiftQuery {
     pub(super) address: Option<String>,
 }
 
-/// Which tasks a list shows.
+/// Filter of the list of tasks.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TaskQuery {
@@ -36,7 +36,7 @@ pub(super) struct TaskQuery {
     pub(super) state: Option<TaskState>,
 }
 
-/// Which entries a list shows.
+/// Filter of the list of entries.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AuditQuery {

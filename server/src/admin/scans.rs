@@ -44,7 +44,7 @@ pub(super) struct PluginScan {
 pub(super) struct PluginProblem {
     /// Path of the module or folder.
     path: String,
-    /// Why the plugins of the module, or the folder, cannot be used.
+    /// Reason why the plugins of the module, or the folder, cannot be used.
     problem: String,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct ScanProblem {
     path: String,
     /// Whether the SoundFont can be played, without its faulty parts.
     usable: bool,
-    /// Why the SoundFont, or parts of it, cannot be played.
+    /// Reason why the SoundFont, or parts of it, cannot be played.
     problem: String,
 }
 

@@ -124,7 +124,7 @@ fn default_role() -> Role {
     Role::User
 }
 
-/// An account with the password to hand to its owner.
+/// An account with the password that the administrator gives to its owner.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ProvidedUser {
     /// The new or changed account.
@@ -171,7 +171,7 @@ pub(super) struct UserChange {
     /// Whether the account is disabled. Disabling ends its tokens and its work, suspends its API
     /// keys and cancels its tasks.
     disabled: Option<bool>,
-    /// Quota of audio in bytes, 0 to 2^50; null: `SF_AUDIO_QUOTA_BYTES` applies.
+    /// Quota of audio in bytes, 0 to 2^50; with null, `SF_AUDIO_QUOTA_BYTES` applies.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<u64>, maximum = 1_125_899_906_842_624_u64)]
     audio_quota_bytes: Option<Option<u64>>,

@@ -40,7 +40,7 @@ pub struct PromptTemplate {
     pub id: String,
     /// Title of the template.
     pub title: String,
-    /// The text, with `{{name}}` where a variable goes.
+    /// The text, with `{{name}}` at the positions of variables.
     pub body: String,
     /// Keywords for searches.
     pub keywords: Vec<String>,

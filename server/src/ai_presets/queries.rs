@@ -5,7 +5,7 @@ use utoipa::IntoParams;
 
 use crate::searches;
 
-/// Selects the templates of a list.
+/// Filter of the list of templates.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TemplateQuery {

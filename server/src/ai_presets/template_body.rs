@@ -21,10 +21,10 @@ const KEYWORDS_MAX: usize = 20;
 pub(super) struct TemplateBody {
     /// The title: 1 to 200 characters.
     pub(super) title: String,
-    /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
+    /// The text: 1 to 20000 characters, with `{{name}}` at the positions of variables.
     pub(super) body: String,
-    /// Keywords for searches: at most 20 of 1 to 64 characters, different without regard to case;
-    /// none by default.
+    /// Keywords for searches: at most 20, each with 1 to 64 characters, which must differ not only
+    /// in case. The default is an empty list.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
     /// Whether the template is a favourite; false by default.

@@ -133,7 +133,7 @@ pub(super) struct RenderTemplate {
     variables: BTreeMap<String, String>,
 }
 
-/// A template, filled in.
+/// A template with the values of its variables.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RenderedTemplate {
     /// Text of the template, with all variables replaced by their values.
@@ -151,7 +151,7 @@ pub(super) async fn render(
     Json(RenderTemplate { variables }): Json<RenderTemplate>,
 ) -> ApiResult<Json<RenderedTemplate>> {
     let template = require_found(&id, store::find_by_id(&state.db, &user.id, &id).await?)?;
-    // The size is checked before rendering: a short template can produce gigabytes.
+    // The size is checked before rendering, because a short template can produce gigabytes.
     if template::rendered_bytes(&template.body, &variables) > RENDERED_MAX_BYTES {
         let limit_bytes = RENDERED_MAX_BYTES as u64;
         return Err(ApiError::TooLarge { subject: "A rendered template", limit_bytes });

@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Passes an answer on to a user: JSON once it is complete, events as they arrive.
+/// Passes an answer on to a user: JSON when it is complete, events when they arrive.
 pub(super) async fn pass_on(
     state: &AppState,
     recipient: Recipient,

@@ -1,9 +1,9 @@
 //! A proxy between users and the language-model service that the administrator has chosen.
 //!
 //! The proxy parses the JSON of a request and serializes it again for the service. It passes on the
-//! JSON or the event stream of the answer. Of the headers, it passes on only the media type. It
-//! adds the service's key, which is used nowhere else. It follows no redirects and uses no other
-//! proxies, so it never calls another address.
+//! JSON or the event stream of the answer, and of its headers only the media type. It adds the
+//! service's key, which is used nowhere else. It follows no redirects and uses no other proxies, so
+//! it never calls another address.
 
 mod answer;
 mod refusal;

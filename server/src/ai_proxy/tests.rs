@@ -208,7 +208,7 @@ async fn only_allowed_models_can_be_used() {
         call.send().await.problem(400, "model_missing");
     }
     assert_eq!(upstream.count(), 0);
-    // If a field occurs twice, only the value that was checked is sent.
+    // If a field occurs twice, only the value that was checked is sent to the service.
     let twice = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
     app.local(Method::POST, CHAT).raw("application/json", twice).send().await.expect(200);
     assert_eq!(

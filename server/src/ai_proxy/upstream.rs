@@ -24,7 +24,7 @@ pub(super) struct Upstream {
     base: Url,
     api_key: Option<Secret>,
     models: Vec<String>,
-    /// Longest time without data from the service, and longest time for a whole list of models.
+    /// Maximum time without data from the service, and maximum time for a whole list of models.
     pub(super) silence_max: Duration,
     pub(super) answer_max_bytes: u64,
     /// Memory for answers that are being read. It is shared fairly between users.

@@ -62,8 +62,8 @@ pub(super) fn import(
         true => None,
         false => {
             let mut decoded_audio = decode(state, runtime, &allowance, &received_file, observer)?;
-            // Hashing and uploading come before the lock, because all uploads and deletions wait
-            // for the lock.
+            // Hashing and uploading happen before the lock is taken, because all uploads and
+            // deletions wait for the lock.
             let content = decoded_audio.to_content(&received_file)?;
             decoded_audio.upload(&mut received_file)?;
             Some((content, decoded_audio))

@@ -44,7 +44,7 @@ pub(crate) async fn list_expected_files(db: &Db) -> ApiResult<Vec<ExpectedFile>>
     Ok(expected_files)
 }
 
-/// Describes a file that is complete. `sha256` is empty if it is unknown.
+/// Describes a complete file. `sha256` is empty if it is unknown.
 fn complete(blob_key: BlobKey, size_bytes: u64, sha256: String) -> ExpectedFile {
     ExpectedFile {
         blob_key,

@@ -108,9 +108,9 @@ const DECODERS_PER_PROCESSOR: u32 = 4;
 #[derive(Debug)]
 pub struct Audio {
     decoder: decoder::Decoder,
-    /// Permits to decode or measure files for direct answers. A long file takes minutes. So there
-    /// are more permits than processors, and a few accounts cannot block the short files of all
-    /// others.
+    /// Permits to decode or measure files for direct answers. A long file takes minutes. Therefore
+    /// there are more permits than processors, so that a few accounts cannot block the short files
+    /// of all other accounts.
     pub(crate) decoding: Arc<Permits>,
     /// Permits to answer with peaks.
     peaks: Permits,
@@ -136,7 +136,8 @@ impl Audio {
                     per_user: processors().saturating_sub(1).max(1),
                     waiting_weight_max: u64::MAX,
                     waiting_requests_max: waiting_max,
-                    // The processes of long files have a lower priority than those of new files.
+                    // Processes that decode long files have a lower priority than those of new
+                    // files.
                     reserve_for_idle_users: 2 * DECODERS_PER_PROCESSOR * processors(),
                 },
             )),
@@ -172,7 +173,7 @@ pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes stored audio from the database that no user has any more, because its owners were
+/// Deletes stored audio from the database if no user has it any more, because its owners were
 /// deleted.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! The file of stored peaks. It contains levels of 256, 512, ... 65536 frames per pixel, one after
-//! another.
+//! The file of stored peaks. It contains consecutive levels of 256, 512, ... 65536 frames per
+//! pixel.
 //!
 //! A pixel is the minimum and maximum of each channel in turn, as 16-bit little-endian integers. A
 //! header of 32 bytes comes first. The sizes of the levels follow from the number of frames in the

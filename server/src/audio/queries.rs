@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::any_case;
 use crate::searches;
 
-/// How to answer an upload.
+/// Whether the answer to an upload waits for decoding.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UploadQuery {
@@ -87,7 +87,7 @@ pub(super) struct PeaksQuery {
     pub(super) pixels: Option<u64>,
 }
 
-/// How to answer an analysis.
+/// Whether the answer waits for the analysis.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AnalyzeQuery {

@@ -98,8 +98,8 @@ fn convert_and_store(
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
-    // Hashing and uploading come before the lock, because all uploads and deletions wait for the
-    // lock.
+    // Hashing and uploading happen before the lock is taken, because all uploads and deletions wait
+    // for the lock.
     let file_sha256 = hash_file(writer.temporary())?;
     writer.upload_derived_as(blob_key)?;
     let _contents = lock_contents(state, runtime)?;

@@ -141,7 +141,7 @@ fn decode(
         Failure::Cancelled => anyhow::anyhow!("interrupted"),
         Failure::Io(error) => error.into(),
     })?;
-    // The opened file can be read after its folder was deleted.
+    // The opened file stays readable after its folder is deleted.
     Ok((File::open(folder.path().join("samples"))?, report))
 }
 

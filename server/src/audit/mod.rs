@@ -24,7 +24,7 @@ const SECS_PER_DAY: i64 = 86_400;
 /// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// How the actor was authenticated.
+/// Method by which the actor was authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {
@@ -61,7 +61,7 @@ pub struct Actor {
     pub user_id: Option<String>,
     /// Name of the account, or a substitute such as `nobody`.
     pub username: String,
-    /// How the actor was authenticated.
+    /// Method by which the actor was authenticated.
     pub via: Via,
     /// The client's address; `None` on this machine's command line.
     pub address: Option<IpAddr>,
@@ -116,7 +116,7 @@ actions! {
     AccountRegistered = "account_registered",
     /// An API key was created.
     ApiKeyCreated = "api_key_created",
-    /// Somebody made a link with which others can download a render.
+    /// Somebody made a link with which people without an account can download a render.
     RenderShared = "render_shared",
     /// An API key was deleted.
     ApiKeyDeleted = "api_key_deleted",

@@ -40,7 +40,7 @@ pub(super) async fn insert(db: &Db, entry: &Entry) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Which entries a list shows.
+/// Filter of the list of entries.
 #[derive(Debug, Default)]
 pub(crate) struct Filter<'f> {
     /// Only entries with this action.

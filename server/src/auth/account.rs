@@ -89,7 +89,7 @@ pub(super) async fn change_password(
     TokenAnswer::for_user(&state, &updated_user).map(Json)
 }
 
-/// A password to score.
+/// A password whose strength is measured.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordCandidate {
@@ -97,7 +97,7 @@ pub(super) struct PasswordCandidate {
     pub password: String,
 }
 
-/// Scores a password.
+/// Measures the strength of a password.
 #[utoipa::path(post, path = "/auth/password-strength", tag = "auth", security(()),
     request_body = PasswordCandidate, responses((status = 200, body = PasswordStrength)))]
 pub(super) async fn password_strength(

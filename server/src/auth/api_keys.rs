@@ -15,10 +15,10 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Number of a key's first characters that are stored, so that its owner recognizes it.
+/// Number of a key's first characters that are stored, so that its owner can recognize it.
 const HINT_CHARS: usize = 8;
 
-/// Longest name of a key, in characters.
+/// Maximum length of a key's name, in characters.
 const NAME_MAX_CHARS: usize = 64;
 
 /// An API key, without the key itself.
@@ -48,7 +48,7 @@ impl From<KeyRow> for ApiKey {
 pub(super) struct ApiKeyList {
     /// The keys, the newest first.
     items: Vec<ApiKey>,
-    /// Where the next page starts; null on the last page.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
     /// Maximum number of keys of an account.
     most: u64,

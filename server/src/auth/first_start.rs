@@ -11,7 +11,7 @@ const ADMIN_USERNAME: &str = "admin";
 /// Name of the first administrator if another account has the name [`ADMIN_USERNAME`].
 const FALLBACK_ADMIN_USERNAME: &str = "administrator";
 
-/// Why a password was generated.
+/// Reason why a password was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordReason {
     /// The account was created.
@@ -25,7 +25,7 @@ pub enum PasswordReason {
 ///
 /// In `container`, and wherever local callers are not trusted, an administrator needs a password.
 /// The password is generated and must be changed. `announce` shows it once, before it is stored, so
-/// that a crash cannot lose it. In `standalone` the account has no password, because local callers
+/// that a crash cannot lose it. In `standalone`, the account has no password, because local callers
 /// need none.
 ///
 /// # Errors

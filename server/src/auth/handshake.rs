@@ -25,8 +25,8 @@ pub(crate) async fn of_handshake(parts: &mut Parts, state: &AppState) -> Result<
     {
         parts.headers.entry(header::AUTHORIZATION).or_insert(value);
     }
-    // Every handshake asks for an upgrade. A proxy that adds it to other requests does not make
-    // this one less local.
+    // Every WebSocket handshake has the header `Connection: upgrade`. It is removed, so that it
+    // does not count as a sign of a proxy, as it does in other requests.
     parts.headers.remove(header::CONNECTION);
     CurrentUser::from_request_parts(parts, state).await
 }
@@ -46,8 +46,8 @@ pub(crate) fn check_origin(parts: &Parts, allowed_origins: &[String]) -> Result<
     }
 }
 
-/// Whether a handshake comes from a page of this service or of an allowed origin, or from a program
-/// that is no browser.
+/// Whether a handshake is from a page of this service or of an allowed origin, or from a program
+/// that is not a browser.
 fn is_allowed_origin(headers: &HeaderMap, is_https: bool, allowed_origins: &[String]) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let Some(origin) = origins.next() else { return true };

@@ -1,8 +1,9 @@
 //! Decides which callers are local. They act as the administrator without logging in.
 //!
-//! It would be unsafe to trust every connection from this machine: a web page in a browser on it
-//! (through DNS rebinding or cross-site requests), or anybody behind a proxy on it, could take over
-//! the service. So all of these conditions must hold, and each is checked independently:
+//! It would be unsafe to trust every connection from this machine. A web page in a browser on this
+//! machine (through DNS rebinding or cross-site requests), or anybody behind a proxy on this
+//! machine, could take control of the service. So all of these conditions must be met, and each is
+//! checked independently:
 //!
 //! 1. `SF_TRUST_LOCAL` is on, which is the default in `standalone` without `SF_TRUSTED_PROXIES`;
 //! 2. the address of the peer is a loopback address, or in `standalone` any address of this
@@ -17,9 +18,9 @@
 //! 7. `Origin`, if it is sent, equals the origin of this service exactly;
 //! 8. `Sec-Fetch-Site`, if it is sent, is `same-origin` or `none`.
 //!
-//! A proxy on this machine can still meet all of these conditions: it uses HTTP/1.1, adds no
-//! header, and rewrites `Host` or forwards one that a visitor forged. So behind a proxy on the same
-//! machine, set `SF_TRUST_LOCAL=off`, or put the proxy's address into `SF_TRUSTED_PROXIES`.
+//! A proxy on this machine can still meet all of these conditions, if it uses HTTP/1.1, adds no
+//! header, and rewrites `Host` or forwards a forged one. So behind a proxy on the same machine, set
+//! `SF_TRUST_LOCAL=off`, or put the proxy's address into `SF_TRUSTED_PROXIES`.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -32,10 +33,10 @@ use super::proxy_headers::proxy_header;
 use crate::config::{Config, Environment};
 use crate::listen::Https;
 
-/// How long the list of this machine's addresses is cached.
+/// Time for which the list of this machine's addresses is cached.
 const ADDRESS_CACHE_TIME: Duration = Duration::from_secs(10);
 
-/// Why a caller is not local.
+/// Reason why a caller is not local.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotLocal {
     /// `SF_TRUST_LOCAL` is off.
@@ -63,12 +64,12 @@ pub enum NotLocal {
     /// `Origin` is repeated, or is not the site of the `Host` header.
     #[error("the Origin header is repeated, or its scheme, host and port are not those of the request")]
     ForeignOrigin,
-    /// The browser says that another site caused the request.
+    /// The browser reports that another site caused the request.
     #[error("the browser says that another site caused the request (Sec-Fetch-Site)")]
     CrossSite,
 }
 
-/// Decides which callers are local, by the settings.
+/// Decides from the settings and the request which callers are local.
 #[derive(Debug)]
 pub struct LocalRule {
     is_trusted: bool,
@@ -89,7 +90,8 @@ impl LocalRule {
         }
     }
 
-    /// Describes for the operator, at the start of the service, who is trusted without a log-in.
+    /// Describes which callers are trusted without a log-in. The operator sees the text when the
+    /// service starts.
     #[must_use]
     pub fn describe(&self) -> String {
         if !self.is_trusted {

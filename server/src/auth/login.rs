@@ -86,7 +86,7 @@ const OAUTH2_FORM: &str = "application/x-www-form-urlencoded";
 pub(super) struct Credentials {
     /// Name of the account; case does not matter.
     pub username: String,
-    /// Password.
+    /// Password of the account, as plain text.
     pub password: String,
 }
 

@@ -33,8 +33,8 @@ fn no_longer_admin_error() -> ApiError {
     }
 }
 
-/// Creates an account for `admin`; without `admin`, the operator of the machine does it. If
-/// `password` is `None`, one is generated. The password must be changed at the first log-in.
+/// Creates an account on behalf of `admin`, or of the operator of the machine if `admin` is `None`.
+/// If `password` is `None`, one is generated. The password must be changed at the first log-in.
 ///
 /// # Errors
 /// 400 `bad_username`, `weak_password` or `password_too_long`; 403 `admin_only` if `admin` is no

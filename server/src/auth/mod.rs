@@ -1,4 +1,4 @@
-//! Accounts, tokens, API keys, and the rule of which callers are local.
+//! Accounts, tokens, API keys, and the rule that decides which callers are local.
 
 mod account;
 mod api_key_owner;

@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 
-/// Shortest and longest name, in characters.
+/// Minimum and maximum length of a name, in characters.
 const NAME_MIN_CHARS: usize = 2;
 const NAME_MAX_CHARS: usize = 64;
 

@@ -32,10 +32,10 @@ pub const PASSWORD_MAX_BYTES: usize = 1024;
 /// length of its input.
 const SCORED_CHARS_MAX: usize = 100;
 
-/// Lowest zxcvbn score that is accepted.
+/// Lowest accepted score of zxcvbn.
 pub const SCORE_ACCEPTED: u8 = 3;
 
-/// Hashes and verifies passwords in blocking threads, away from the async ones.
+/// Hashes and verifies passwords in blocking threads.
 #[derive(Debug, Clone)]
 pub struct Passwords {
     /// Permits for accounts that have logged in from the client's address before, and for logged-in
@@ -154,14 +154,14 @@ fn verify(password: &str, stored_hash: &str) -> anyhow::Result<bool> {
     Ok(make_argon2()?.verify_password(password.as_bytes(), &parsed_hash).is_ok())
 }
 
-/// How strong a password is.
+/// Strength of a password.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PasswordStrength {
-    /// 0 (trivial to guess) to 4 (very hard to guess).
+    /// Score from 0 (trivial to guess) to 4 (very hard to guess).
     pub score: u8,
-    /// Why the password is weak; null if the password is not weak.
+    /// Reason why the password is weak; null if the password is not weak.
     pub warning: Option<String>,
-    /// How to make the password stronger.
+    /// Advice for a stronger password.
     pub suggestions: Vec<String>,
     /// Whether the password is strong enough to be set.
     pub accepted: bool,

@@ -1,7 +1,7 @@
 //! Headers that proxies, load balancers and content delivery networks add to forwarded requests.
 //!
-//! Names are compared without `-` and `_`, because some proxies use underscores. The presence of a
-//! header decides, whatever its value.
+//! Names are compared without `-` and `_`, because some proxies use underscores. Only the presence
+//! of a header matters, not its value.
 
 use axum::http::HeaderMap;
 

@@ -57,8 +57,8 @@ pub(super) async fn register(
     };
     let _registration_turn = state.throttle.registration_turn(is_invited).await?;
     if !is_invited {
-        // Throttling comes before the costly hash, and before the answer reveals whether a name is
-        // taken.
+        // Throttling happens before the costly hash, and before the answer reveals whether a name
+        // is taken.
         state.throttle.admit_registration(&state.db, address).await?;
         if code.is_some() {
             return Err(invalid_invite_error());

@@ -1,8 +1,8 @@
 //! Ends requests whose caller has lost access since they began.
 //!
 //! The caller of a request is checked when it begins. A render, a slow upload, a download or an
-//! event stream can go on for long after that. So it is ended soon after the caller has logged out,
-//! the account was disabled, or the API key was deleted.
+//! event stream can last long after that. Therefore the request ends soon after the caller has
+//! logged out, the account was disabled, or the API key was deleted.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,18 +28,19 @@ use crate::clock;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Interval of the checks of a caller. Tests check before every part of a body, so that they need
-/// not wait.
+/// Interval between checks of a caller's access. In tests, access is checked before every part of a
+/// body, so that they need not wait.
 const CHECK_EVERY: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
 
-/// Interval of the checks of a caller who waits for an answer.
+/// Interval between checks of a caller who waits for an answer.
 const CHECK_WAITING_EVERY: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
 
-/// Ends of the paths of operations that themselves end the caller's access. Their answers are sent.
+/// Ends of the paths of operations that themselves end the caller's access. Their answers are still
+/// sent.
 const ENDING_PATHS: [&str; 2] = ["/auth/password", "/auth/logout"];
 
-/// Middleware that ends a request or the body of its answer after the caller has lost access. A
-/// request that is ended gets 401; its work ends as if the caller had disconnected.
+/// Middleware that ends a request or the body of its answer after the caller has lost access. Such
+/// a request gets 401, and its work ends as if the caller had disconnected.
 pub(crate) async fn end_when_access_ends(
     State(state): State<AppState>,
     request: Request,
@@ -72,9 +73,9 @@ pub(crate) async fn end_when_access_ends(
     }
 }
 
-/// Returns once the caller of a stream has lost access, also because the token has expired: a
-/// stream has no end of its own. Never returns for a caller without credentials, whose access has
-/// no end.
+/// Returns once the caller of a stream has lost access, or the token has expired, because a stream
+/// could last without limit. Never returns for a caller without credentials, whose access does not
+/// end.
 pub(crate) fn access_ended(headers: &HeaderMap, state: &AppState) -> impl Future<Output = ()> + Send + use<> {
     let credentials = Credentials::from_headers(headers, state);
     let state = state.clone();

@@ -36,7 +36,7 @@ pub struct Claims {
     pub exp: i64,
     /// Id of this token.
     pub jti: String,
-    /// Id of the log-in. Tokens that are renewed from each other have the same id. If it is
+    /// Id of the log-in. A renewed token has the same id as the token that it renews. If it is
     /// missing, `jti` is the id of the log-in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,

@@ -65,7 +65,7 @@ impl From<&UserRow> for UserView {
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
     pub user_row: UserRow,
-    /// How the caller was authenticated.
+    /// Method by which the caller was authenticated.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
@@ -95,7 +95,7 @@ pub struct CurrentUser {
     pub username: String,
     /// Role of the user.
     pub role: Role,
-    /// How the caller was authenticated.
+    /// Method by which the caller was authenticated.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
@@ -119,8 +119,8 @@ impl CurrentUser {
         self.may_use_plugins() && self.via != Via::ApiKey
     }
 
-    /// Returns the account for a change that must not be made once the account may no longer make
-    /// it.
+    /// Returns the acting account, for a change that must not be stored if the account has lost the
+    /// right to make it in the meantime.
     #[must_use]
     pub fn acting(&self) -> ActingUser {
         ActingUser { id: self.id.clone(), role: self.role.as_str(), token_version: self.token_version }

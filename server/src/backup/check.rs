@@ -16,7 +16,7 @@ use crate::storage::{Blobs, ExpectedFile, Orphan, Sharing};
 use crate::storage_lock::StorageLock;
 use crate::{clock, installation, inventory, orphans, projects};
 
-/// Age until which a stored file may not yet have its database row, while the service runs.
+/// Maximum age of a stored file that may not have its database row yet, while the service runs.
 const NEW_FILE_AGE: Duration = Duration::from_secs(60);
 
 /// The result of a check.
@@ -144,8 +144,8 @@ fn compare_files(
         blobs.list_quarantined()?.into_iter().map(|entry| entry.name).collect();
     let mut faults = Vec::new();
     report.files = expected_files.len();
-    // With S3, the bytes of an unfinished upload are on the machine where the upload began, which
-    // may be another one.
+    // With S3, the bytes of an unfinished upload are on the machine that received them, which may
+    // be another machine.
     let has_all_uploads = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for kind in inventory::KINDS {
@@ -197,8 +197,8 @@ fn find_wrong_hash(expected_file: &ExpectedFile, blobs: &Blobs) -> anyhow::Resul
         .then(|| format!("is damaged: its SHA-256 is {found_sha256} instead of {sha256}")))
 }
 
-/// Finds stored files without a database row. If other processes may be storing files, files that
-/// are too new are left out.
+/// Finds stored files without a database row. If other processes may be storing files, new files
+/// are left out.
 fn find_orphans(
     config: &Config,
     db: &Db,

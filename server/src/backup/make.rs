@@ -31,7 +31,7 @@ pub(crate) struct BackupSummary {
 }
 
 /// Makes a backup in `folder`, which must be empty or missing. The service may be running. If
-/// `includes_database` is false, the backup has everything but the database.
+/// `includes_database` is false, the backup does not contain the database.
 ///
 /// # Errors
 /// If a file cannot be read or written; the error names it. The files that were already written
@@ -108,8 +108,8 @@ impl BackupJob {
             };
             let mut missing = None;
             for file in &expected_files {
-                // With S3, the bytes of an unfinished upload are on the machine where the upload
-                // began, which may be another one.
+                // With S3, the bytes of an unfinished upload are on the machine that received them,
+                // which may be another machine.
                 if !self.ensure_copied(file)? && !file.is_growing {
                     missing = Some(file.blob_key.file_name());
                 }
@@ -147,7 +147,7 @@ impl BackupJob {
         Ok(expected_files)
     }
 
-    /// Copies a file, unless the backup already has it. Copies a growing file in any case. Returns
+    /// Copies a file, unless the backup already has it. A growing file is always copied. Returns
     /// whether the backup has the file afterwards.
     fn ensure_copied(&mut self, expected_file: &ExpectedFile) -> anyhow::Result<bool> {
         let name = backup_path(&expected_file.blob_key);

@@ -54,7 +54,7 @@ impl Manifest {
         Self { format: FORMAT_VERSION, made_by, made_at, database_schema_version, files: BTreeMap::new() }
     }
 
-    /// Returns the kind of the included database, if there is one.
+    /// Returns the kind of the included database; `None` if there is no database.
     pub(super) fn database(&self) -> Option<DatabaseKind> {
         [DatabaseKind::Sqlite, DatabaseKind::Postgres]
             .into_iter()

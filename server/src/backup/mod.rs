@@ -10,10 +10,10 @@
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
-//! The database is copied first, in a consistent state, and then every file that the copy refers
-//! to. If one of these files was deleted in the meantime, the database is copied again. Files never
-//! change, so the copies that were already made stay valid. With PostgreSQL, `pg_dump` and the list
-//! of files use the same snapshot.
+//! The database is copied first, in a consistent state, and then all files to which the copy
+//! refers. If one of these files was deleted in the meantime, the database is copied again. Files
+//! never change, so the copies that were already made stay valid. With PostgreSQL, `pg_dump` and
+//! the list of files use the same snapshot.
 
 pub(crate) mod check;
 mod files;

@@ -17,7 +17,7 @@ use crate::state::{make_private_dir, open_blobs};
 use crate::storage::{Blobs, Sharing};
 use crate::storage_lock::StorageLock;
 
-/// Prefix of the folder that the replaced files are moved to.
+/// Prefix of the folder to which the replaced files are moved.
 const REPLACED_PREFIX: &str = "replaced-";
 
 /// Restores the backup in `folder` to the storage of the settings. The service must not be running.
@@ -60,7 +60,7 @@ pub(crate) async fn restore(
             is_replacing,
             not_empty_error(&format!("the storage folder {} (SF_STORAGE_DIR)", config.storage.dir.display()))
         );
-        check_place_of_backup(folder, &existing_paths)?;
+        check_backup_location(folder, &existing_paths)?;
     }
     check_free_space(config, &manifest)?;
     let replaced_dir = move_files(&config.storage.dir, &existing_paths)?;
@@ -78,7 +78,8 @@ pub(crate) async fn restore(
         for name in manifest.files.keys().filter(|name| Some(name.as_str()) != copy) {
             restore_file(&blobs, &folder, &dir, name)?;
         }
-        // The database comes last, so that a missing database reveals an interrupted restore.
+        // The database is restored last, so that a missing database shows that a restore was
+        // interrupted.
         if let Some(database) = database {
             let unfinished_path = database.with_extension("restoring");
             files::copy_to(File::open(folder.join(database_name(DatabaseKind::Sqlite)))?, &unfinished_path)?;
@@ -137,8 +138,8 @@ fn list_existing_files(config: &Config, database: Option<&Path>) -> Vec<PathBuf>
     existing_paths
 }
 
-/// Refuses a backup that is inside a folder that the restore would move away.
-fn check_place_of_backup(folder: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<()> {
+/// Refuses a backup inside a folder that the restore would move away.
+fn check_backup_location(folder: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<()> {
     let backup = folder.canonicalize()?;
     for path in existing_paths {
         anyhow::ensure!(
@@ -152,8 +153,8 @@ fn check_place_of_backup(folder: &Path, existing_paths: &[PathBuf]) -> anyhow::R
     Ok(())
 }
 
-/// Refuses a backup that is larger than the free space of the disk. Files in a bucket do not need
-/// that space.
+/// Refuses a backup that is larger than the free space of the disk. Files that are restored to a
+/// bucket need no space on the disk.
 fn check_free_space(config: &Config, manifest: &Manifest) -> anyhow::Result<()> {
     let dir = &config.storage.dir;
     let is_local = matches!(config.storage.blobs, BlobStore::Local);
@@ -176,7 +177,7 @@ fn move_files(dir: &Path, existing_paths: &[PathBuf]) -> anyhow::Result<Option<P
     if existing_paths.is_empty() {
         return Ok(None);
     }
-    // The time with microseconds, so that a repeated restore gets another folder.
+    // The time has microseconds, so that a repeated restore gets a different folder.
     let stamp: String = clock::now_text().chars().filter(char::is_ascii_digit).collect();
     let replaced_dir = dir.join(format!("{REPLACED_PREFIX}{stamp}"));
     make_private_dir(&replaced_dir)?;

@@ -1,8 +1,8 @@
 //! Reads the archive of an uploaded bundle.
 //!
-//! Entries are found by the names in the manifest, and no name becomes a path on the disk. The size
-//! in an entry's header is ignored. Each entry is read up to a limit; an entry that exceeds the
-//! limit is refused.
+//! Entries are found by the names in the manifest. Names are never used as paths on the disk. The
+//! size in an entry's header is ignored. Each entry is read up to a limit; an entry that exceeds
+//! the limit is refused.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -23,7 +23,7 @@ const DIRECTORY_MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Maximum number of entries of an archive.
 pub(super) const ENTRIES_MAX: usize = 20_000;
 
-/// Why an archive cannot be imported.
+/// Reason why an archive cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BundleError {
     /// The archive is not a bundle, or is damaged. The text is the reason, without a full stop.
@@ -143,9 +143,9 @@ pub(crate) fn open_zip<R: Read + Seek>(reader: R) -> Result<ZipArchive<LimitedRe
     ZipArchive::new(reader).map_err(|error| format!("it cannot be opened: {error}"))
 }
 
-/// Returns the first name that the central directory of an archive has twice. [`ZipArchive`] keeps
-/// one entry for each name, so the records are read here. Returns `None` if names are equal only
-/// when they are decoded.
+/// Returns the first name that the central directory of an archive contains twice. [`ZipArchive`]
+/// keeps only one entry for each name, so this function reads the records itself. Returns `None` if
+/// names are equal only after they are decoded.
 fn repeated_name<R: Read + Seek>(zip: ZipArchive<LimitedReader<R>>) -> Option<String> {
     /// Signature and length of a record before its name (APPNOTE.TXT, section 4.3.12).
     const SIGNATURE: &[u8] = b"PK\x01\x02";
@@ -177,7 +177,7 @@ pub(crate) fn shown_name(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).take(100).collect()
 }
 
-/// Whether a bundle may have an entry with this name.
+/// Whether a bundle may contain an entry with this name.
 pub(super) fn is_bundle_entry(name: &str) -> bool {
     let is_plain = |file: &str| {
         !file.starts_with('.')

@@ -158,7 +158,7 @@ async fn an_imported_bundle_has_the_same_bytes() {
     let bundle = songs.bundle().await.bytes;
     let before = songs.raw("song").await;
 
-    // Next to the exported project, the import has a new id, and no audio is stored again.
+    // If the exported project still exists, the import has a new id, and no audio is stored again.
     let copy = songs.import(&songs.ada, &bundle).await;
     let body = copy.expect(201);
     assert_eq!(
@@ -205,7 +205,7 @@ async fn an_import_by_another_user_creates_independent_files() {
 }
 
 #[tokio::test]
-async fn archives_that_are_not_bundles_are_refused_and_leave_nothing() {
+async fn archives_that_are_not_bundles_are_refused_and_nothing_is_stored() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
@@ -473,7 +473,7 @@ async fn archives_whose_audio_is_being_decoded_do_not_block_other_archives() {
     songs.import(&bob, &without_audio).await.expect(201);
     assert_eq!(songs.bundle().await.bytes, bundle);
     assert!(waiting.iter().all(|import| !import.is_finished()));
-    // A stop of the service ends the imports, which then leave nothing.
+    // Stopping the service ends the imports, after which nothing of them is stored.
     songs.app.state.stop.cancel();
     drop(decoding);
     for import in waiting {
@@ -486,7 +486,7 @@ async fn archives_whose_audio_is_being_decoded_do_not_block_other_archives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_that_fails_while_the_database_is_locked_leaves_nothing() {
+async fn an_import_that_fails_while_the_database_is_locked_stores_nothing() {
     let songs = Arc::new(Songs::start(&[("SF_DATABASE_WAIT_MS", "200")]).await);
     let bob = songs.app.token_of_new_user("bob").await;
     let slow = changed(&songs.bundle().await.bytes, |all| all[3].1 = silent_flac(15_000));

@@ -84,7 +84,7 @@ struct TagArgs {
     /// International Standard Recording Code, such as GB-A1B-23-00001.
     #[arg(long)]
     isrc: Option<String>,
-    /// Cover picture, a JPEG or PNG file of at most 1 MiB. A WAV file has none.
+    /// Cover picture, a JPEG or PNG file of at most 1 MiB. Not supported in WAV files.
     #[arg(long, value_name = "FILE")]
     cover: Option<PathBuf>,
 }
@@ -190,7 +190,7 @@ impl FileArgs {
         })
     }
 
-    /// Returns the options of a further file. Those that its format does not support have their
+    /// Returns the options of a further file. Options that its format does not support have their
     /// defaults.
     ///
     /// # Errors
@@ -255,7 +255,7 @@ impl OutputFileOptions {
 fn read_cover(path: &Path) -> anyhow::Result<Cover> {
     let cannot_read = || format!("cannot read the cover {}", path.display());
     let mut bytes = Vec::new();
-    // One byte more than allowed shows that the file is too large.
+    // Reads one byte more than allowed, to detect a file that is too large.
     let mut file = File::open(path).with_context(cannot_read)?.take(COVER_MAX_BYTES as u64 + 1);
     file.read_to_end(&mut bytes).with_context(cannot_read)?;
     Cover::from_bytes(&bytes).map_err(|problem| anyhow::anyhow!("the cover {} {problem}", path.display()))

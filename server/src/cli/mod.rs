@@ -116,8 +116,8 @@ fn print_help_or_error(help_or_error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Returns an error and its causes in one line. Leaves out causes that the text before them already
-/// ends with.
+/// Returns an error and its causes in one line. Leaves out a cause if the text before it already
+/// ends with it.
 fn describe(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -12,8 +12,8 @@ use crate::rendering::RenderError;
 /// Name of standard input as an input, and of standard output as an output.
 pub(super) const STANDARD_STREAM: &str = "-";
 
-/// The output file. It gets its name, or is copied to standard output, when it is complete. If it
-/// is dropped earlier, it is deleted.
+/// The output file. When it is complete, it gets its name or is copied to standard output. If this
+/// value is dropped earlier, the file is deleted.
 pub(super) struct Output {
     temporary: NamedTempFile,
     /// Path of the file; `None` for standard output.
@@ -47,7 +47,7 @@ impl Output {
                 bail!("cannot write {name}: it exists and is not a plain file; for a folder, write {name}/")
             }
             Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
-            // The target of a link is written, and the link stays.
+            // If the destination is a link, its target is written, and the link stays.
             Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
             Err(_) => destination.to_owned(),
         };

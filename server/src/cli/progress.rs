@@ -44,18 +44,18 @@ fn hangup() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Whether this process ignores SIGHUP, as the file `status` says (proc_pid_status(5)).
+/// Whether this process ignores SIGHUP, according to the file `status` (proc_pid_status(5)).
 fn ignores_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored_signals = status.lines().find_map(|status_line| status_line.strip_prefix("SigIgn:"));
-    // Signal 1 is the lowest bit.
+    // The lowest bit represents signal 1.
     ignored_signals
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a
-/// line for each quarter.
+/// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as
+/// one line for each quarter.
 pub(super) struct Progress<'i> {
     step: &'static str,
     is_interrupted: &'i AtomicBool,
@@ -83,7 +83,7 @@ impl<'i> Progress<'i> {
         !self.is_interrupted.load(Ordering::Relaxed)
     }
 
-    /// Ends the line on a terminal.
+    /// Ends the progress line on a terminal.
     pub(super) fn end(&self) {
         if self.is_terminal && self.shown_percent > 0 {
             eprintln!();

@@ -58,7 +58,7 @@ where
         .build()
         .context("cannot start the async threads")?;
     let outcome = runtime.block_on(start_service(config));
-    // Threads that still render are not waited for.
+    // Does not wait for threads that still render.
     runtime.shutdown_background();
     outcome
 }

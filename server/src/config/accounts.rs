@@ -3,7 +3,7 @@
 use super::source::{Source, invalid};
 use super::{ConfigError, Environment, Secret};
 
-/// Who may register.
+/// Which people may register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Registration {
@@ -20,7 +20,7 @@ pub enum Registration {
 pub struct LoginLimits {
     /// Number of accounts with failed log-ins from one address.
     pub failed_accounts_per_address: i64,
-    /// Number of failed log-ins of one account from addresses that it never logged in from.
+    /// Maximum number of failed log-ins of one account from addresses that it never logged in from.
     pub failures_per_account: i64,
     /// Number of registrations from one address without an invitation.
     pub registrations_per_address: i64,
@@ -37,11 +37,11 @@ pub struct AccountsConfig {
     pub token_lifetime_secs: u64,
     /// Numbers of failed log-ins and registrations until throttling begins.
     pub login_limits: LoginLimits,
-    /// Who may register.
+    /// Which people may register.
     pub registration: Registration,
     /// Maximum number of API keys of an account.
     pub api_keys_max: u64,
-    /// How long entries of the audit log are kept, in days.
+    /// Time for which entries of the audit log are kept, in days.
     pub audit_retention_days: u64,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
     Ok(AccountsConfig {
         trusts_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
-            // Behind a proxy on this machine, remote visitors would seem to be local.
+            // Behind a proxy on this machine, remote visitors would count as local.
             None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),
         },
         jwt_secret,

@@ -1,4 +1,4 @@
-//! Settings of the language models that users may reach through the service.
+//! Settings of the language models that users may use through the service.
 
 use reqwest::Url;
 
@@ -14,7 +14,7 @@ pub struct AiUpstream {
     pub api_key: Option<Secret>,
     /// Models that users may use. Empty allows all models.
     pub models: Vec<String>,
-    /// Longest time without data from the service, in seconds.
+    /// Maximum time without data from the service, in seconds.
     pub silence_max_secs: u64,
     /// Maximum size of an answer, in bytes.
     pub answer_max_bytes: u64,
@@ -57,7 +57,8 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
     Ok(AiConfig { upstream, question_max_bytes: source.integer("SF_AI_QUESTION_MAX_BYTES")? })
 }
 
-/// Parses the address. Refuses parts that could contain a secret, so that the address may be shown.
+/// Parses the address. Refuses parts that could contain a secret, because the address may be shown
+/// to users.
 fn parse_base(text: &str) -> Result<Url, ConfigError> {
     let expected =
         "an address such as https://api.openai.com/v1, without user name, password, query or fragment";

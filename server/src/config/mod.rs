@@ -27,7 +27,7 @@ pub use source::{Origin, Source};
 use source::{absolute_path, invalid};
 pub use storage::{BlobStore, S3Config, StorageConfig};
 
-/// Why the settings cannot be used.
+/// Reason why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A value is not accepted.
@@ -51,7 +51,7 @@ pub enum ConfigError {
     Missing {
         /// Name of the setting's environment variable.
         key: &'static str,
-        /// Why the setting is required.
+        /// Reason why the setting is required.
         reason: &'static str,
     },
     /// The settings file contains a name that is not a setting.
@@ -90,7 +90,7 @@ pub enum Environment {
     Container,
 }
 
-/// Where the sound of SoundFont instruments is rendered.
+/// The program that renders the sound of SoundFont instruments for playback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentSound {
@@ -130,13 +130,13 @@ impl std::fmt::Debug for Secret {
 /// Settings of SoundFonts and renders.
 #[derive(Debug, Clone)]
 pub struct SoundConfig {
-    /// Where instruments are rendered. The setting `auto` is already resolved.
+    /// The program that renders instruments. The setting `auto` is already resolved.
     pub instrument_sound: InstrumentSound,
     /// Whether the service renders notes with SoundFonts.
     pub soundfont_render: bool,
     /// Folders that are searched for SoundFonts.
     pub soundfont_dirs: Vec<PathBuf>,
-    /// Whether the administrator has set these folders, so that a missing one is worth a warning.
+    /// Whether the administrator has set these folders. If so, a missing one gives a warning.
     pub soundfont_dirs_are_set: bool,
     /// `soundfont_id` of the SoundFont that replaces a missing one.
     pub default_soundfont: Option<String>,
@@ -146,7 +146,7 @@ pub struct SoundConfig {
     pub bank_decoded_max_bytes: u64,
     /// Memory for all renders together, in bytes.
     pub render_memory_bytes: u64,
-    /// Longest time that a render may take, in seconds.
+    /// Maximum duration of a render, in seconds.
     pub render_max_secs: u64,
     /// Disk space for reduced SoundFonts, in bytes.
     pub reduced_banks_bytes: u64,
@@ -165,9 +165,9 @@ pub struct LimitsConfig {
     pub bundle_max_bytes: u64,
     /// Maximum size of a MIDI file, in bytes.
     pub midi_max_bytes: u64,
-    /// Memory for request bodies until they are read, in bytes.
+    /// Memory for request bodies that have not been processed yet, in bytes.
     pub bodies_memory_bytes: u64,
-    /// Longest tail of a render, in seconds.
+    /// Maximum tail of a render, in seconds.
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
@@ -195,7 +195,7 @@ pub struct RequestLimits {
 /// Limits on audio files.
 #[derive(Debug, Clone, Copy)]
 pub struct AudioLimits {
-    /// Longest accepted audio, in seconds after decoding.
+    /// Maximum length of the decoded audio, in seconds.
     pub max_secs: u64,
     /// Maximum number of channels of a file.
     pub max_channels: u64,
@@ -203,44 +203,45 @@ pub struct AudioLimits {
     pub quota_bytes: u64,
     /// Disk space that uploads and exports leave free, in bytes.
     pub reserve_bytes: u64,
-    /// Longest time that decoding one file may take, in seconds.
+    /// Maximum time for decoding one file, in seconds.
     pub decode_max_secs: u64,
-    /// How long an unfinished resumable upload is kept after its last part, in seconds.
+    /// Time for which an unfinished resumable upload is kept after its last part, in seconds.
     pub unfinished_upload_secs: u64,
 }
 
-/// When orphaned files are quarantined and removed. Nothing in the database needs such files.
+/// Times after which orphaned files, which nothing in the database needs, are quarantined and
+/// removed.
 #[derive(Debug, Clone, Copy)]
 pub struct OrphansConfig {
     /// Interval of the search for orphaned files, in seconds.
     pub every_secs: u64,
-    /// How long a file must have been orphaned before it is quarantined, in seconds.
+    /// Minimum time for which a file must have been orphaned before it is quarantined, in seconds.
     pub age_secs: u64,
-    /// How long a file stays in the quarantine, in seconds.
+    /// Time for which a file stays in the quarantine, in seconds.
     pub quarantine_secs: u64,
-    /// How long a file that a user deleted can be restored, in seconds; 0 means never.
+    /// Time for which a file that a user deleted can be restored, in seconds; 0 means never.
     pub deleted_kept_secs: u64,
 }
 
-/// How background tasks run.
+/// Settings of background tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
     /// Maximum number of tasks that one process runs at a time. A user without a running task may
     /// start one above this limit.
     pub workers: usize,
-    /// Whether `songfoundry serve` runs tasks even if there may be worker processes.
+    /// Whether `songfoundry serve` runs tasks itself. `songfoundry worker` can run them instead.
     pub serves_tasks: bool,
     /// Maximum number of attempts at a task.
     pub attempts_max: i64,
     /// Wait before the second attempt, in seconds. It doubles with each further attempt.
     pub retry_secs: u64,
-    /// How long an attempt counts as alive after its last heartbeat, in seconds.
+    /// Time for which an attempt counts as alive after its last heartbeat, in seconds.
     pub lost_after_secs: u64,
     /// Maximum number of tasks of one user that wait or run.
     pub unfinished_per_user: i64,
     /// Maximum number of tasks of one user that run in this process at the same time.
     pub running_per_user: usize,
-    /// How long a finished task is kept, in days.
+    /// Time for which a finished task is kept, in days.
     pub kept_days: i64,
 }
 
@@ -297,7 +298,7 @@ pub struct Config {
     pub sound: SoundConfig,
     /// Limits on requests and stored files.
     pub limits: LimitsConfig,
-    /// When orphaned files are quarantined and removed.
+    /// Times after which orphaned files are quarantined and removed.
     pub orphans: OrphansConfig,
     /// Access to `/metrics`.
     pub metrics: MetricsAccess,
@@ -305,7 +306,7 @@ pub struct Config {
     pub api_docs: ApiDocsAccess,
     /// Filter and format of the log.
     pub log: LogConfig,
-    /// How background tasks run.
+    /// Settings of background tasks.
     pub tasks: TasksConfig,
     /// Language models.
     pub ai: AiConfig,
@@ -327,7 +328,7 @@ impl Config {
             "container" => Environment::Container,
             _ => Environment::Standalone,
         };
-        // There is only one render engine. This refuses any other value.
+        // There is only one render engine. The check refuses all other values.
         source.choice("SF_RENDER_ENGINE")?;
         let storage = storage::read(source)?;
         Ok(Self {
@@ -445,8 +446,8 @@ const DEFAULT_WORKERS_MIN: usize = 8;
 /// Divisor of `SF_TASK_WORKERS`. The quotient is the default of `SF_TASKS_RUNNING_PER_USER`.
 const WORKERS_PER_USER_DIVISOR: usize = 4;
 
-/// Number of threads for each of `SF_TASK_WORKERS`. All but one are for users without a running
-/// task, so that a few users with long tasks do not make all others wait.
+/// Number of threads for each of `SF_TASK_WORKERS`. All but one are reserved for users without a
+/// running task, so that a few users with long tasks do not make all other users wait.
 const THREADS_PER_WORKER: usize = 8;
 
 impl TasksConfig {

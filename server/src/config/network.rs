@@ -26,7 +26,7 @@ pub struct NetworkConfig {
     pub tls: Option<TlsFiles>,
     /// Limits on connections.
     pub connections: ConnectionLimits,
-    /// How fast request bodies must arrive.
+    /// Minimum rate and maximum pauses of request bodies.
     pub bodies: BodyPace,
     /// Origins of other sites whose pages may call the API.
     pub cors_origins: Vec<String>,
@@ -35,7 +35,7 @@ pub struct NetworkConfig {
 /// Limits on connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Longest time without activity, for receiving the head of a request, and for a client that
+    /// Maximum time without activity, for receiving the head of a request, and for a client that
     /// does not read an answer.
     pub idle_max: Duration,
     /// Maximum number of connections at a time.
@@ -61,7 +61,7 @@ impl ConnectionLimits {
         usize::try_from(available).unwrap_or(self.max).min(self.max)
     }
 
-    /// Returns [`Self::max`], because the limit of this operating system is unknown.
+    /// Returns [`Self::max`], because the limit of this operating system is not known.
     #[cfg(not(unix))]
     pub(crate) fn max_by_open_files(&self) -> usize {
         self.max
@@ -71,7 +71,7 @@ impl ConnectionLimits {
 /// The files of HTTPS.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// Certificates in PEM, starting with the service's own.
+    /// Certificates in PEM: first that of the service, then those that signed it.
     pub certificate: PathBuf,
     /// Private key of the service's certificate in PEM.
     pub private_key: PathBuf,
@@ -149,8 +149,8 @@ fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
         .collect()
 }
 
-/// Whether this is an origin exactly as browsers send it. This is needed because origins are
-/// compared as text.
+/// Whether this is an origin exactly as browsers send it. Origins are compared as text, so other
+/// forms would never match.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.authority()) else { return false };

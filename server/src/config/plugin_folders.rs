@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// Environment variables with lists of plugin folders, separated as in `PATH`.
 const LISTS: [&str; 2] = ["VST3_PATH", "VST_PATH"];
 
-/// Returns the usual plugin folders of `system` (as in [`std::env::consts::OS`]), whether they
-/// exist or not. The folders in environment variables come first. `variable` reads an environment
-/// variable.
+/// Returns the usual plugin folders of `system` (as in [`std::env::consts::OS`]), even those that
+/// do not exist. The folders in environment variables are the first ones. `variable` reads an
+/// environment variable.
 pub(super) fn usual_folders(
     system: &str,
     home: Option<&Path>,

@@ -8,8 +8,8 @@ use super::{ConfigError, Environment, Source};
 /// File name of the plugin helper, without the suffix of the operating system.
 const BRIDGE: &str = "songfoundry-bridge";
 
-/// Maximum of the default of `SF_PLUGIN_SCANS_MAX`. Scans of more modules at a time mostly wait for
-/// the disk.
+/// Maximum of the default of `SF_PLUGIN_SCANS_MAX`. With more scans at a time, most of them would
+/// wait for the disk.
 const DEFAULT_SCANS_MAX: usize = 8;
 
 /// Folders of plugins, the helper that scans and hosts them, and folder dialogs.
@@ -17,15 +17,15 @@ const DEFAULT_SCANS_MAX: usize = 8;
 pub struct PluginsConfig {
     /// Folders in which users may add plugin folders. `None` allows all folders.
     pub roots: Option<Vec<PathBuf>>,
-    /// Folders that are suggested as plugin folders, whether they exist or not.
+    /// Folders that are suggested as plugin folders, even if they do not exist.
     pub suggested_dirs: Vec<PathBuf>,
     /// The plugin helper, which loads plugins outside the service's process.
     pub bridge: PathBuf,
-    /// Longest time that scanning one module may take, in seconds.
+    /// Maximum time for scanning one module, in seconds.
     pub scan_max_secs: u64,
     /// Maximum number of modules that this process scans at a time.
     pub scans_max: usize,
-    /// Longest time that a hosted plugin may take for one answer, in seconds.
+    /// Maximum time for one answer of a hosted plugin, in seconds.
     pub answer_max_secs: u64,
     /// Maximum memory of the process of a hosted plugin, in bytes.
     pub memory_max_bytes: u64,
@@ -37,8 +37,8 @@ pub struct PluginsConfig {
     pub live_max: usize,
     /// Maximum number of plugins that process in real time for one user in this process.
     pub live_per_user: usize,
-    /// Longest time that a plugin may take for a block in real time, in milliseconds; 0 means three
-    /// quarters of the block, but at most 4.
+    /// Maximum time of a plugin for a block in real time, in milliseconds; 0 means three quarters
+    /// of the block, but at most 4.
     pub live_block_max_ms: u64,
     /// Maximum number of windows of plugins that this process shows at a time.
     pub windows_max: u32,
@@ -48,7 +48,7 @@ pub struct PluginsConfig {
     pub window_idle_secs: u64,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
-    /// Longest time that a folder dialog stays open, in seconds.
+    /// Maximum time for which a folder dialog stays open, in seconds.
     pub dialog_max_secs: u64,
 }
 
@@ -91,8 +91,8 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
     })
 }
 
-/// Returns the helper next to this program, or the one in `PATH` if this program's folder is
-/// unknown.
+/// Returns the path of the helper next to this program, or its name, which is searched in `PATH`,
+/// if this program's folder is unknown.
 fn default_bridge() -> PathBuf {
     let name = format!("{BRIDGE}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(&name)));

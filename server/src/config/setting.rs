@@ -7,7 +7,8 @@ pub enum Range {
     Integer(u64, u64),
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Text whose form this phrase describes. The code that reads the setting checks it.
+    /// Text in the form that this phrase describes. The code that reads the setting checks the
+    /// form.
     Text(&'static str),
 }
 
@@ -31,7 +32,7 @@ pub struct Setting {
     pub is_secret: bool,
 }
 
-/// A setting without a name, for the fields that a row of the table leaves out.
+/// Values of the fields that an entry of the table leaves out.
 pub(super) const DEFAULT_SETTING: Setting = Setting {
     name: "",
     default: "",

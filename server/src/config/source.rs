@@ -1,5 +1,5 @@
-//! Reads the values of settings. The environment comes first, then `songfoundry.toml`, then the
-//! defaults.
+//! Reads the values of settings. The environment takes precedence over `songfoundry.toml`, and the
+//! file over the defaults.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::ConfigError;
 use super::setting::Range;
 use super::settings_table::{SETTINGS, setting};
 
-/// Where a setting's value comes from.
+/// Source of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// An environment variable.

@@ -12,18 +12,18 @@ use crate::db::{DatabaseAddress, PoolLimits};
 pub struct StorageConfig {
     /// Storage folder.
     pub dir: PathBuf,
-    /// Where files are stored.
+    /// Place where files are stored.
     pub blobs: BlobStore,
     /// Address of the database.
     pub database: DatabaseAddress,
-    /// Number of database connections, and the longest wait for one.
+    /// Maximum number of database connections, and maximum wait for one.
     pub database_limits: PoolLimits,
     /// Whether to start with a database that does not refer to the stored files. Only the command
     /// line sets this.
     pub adopts_files: bool,
 }
 
-/// Where files are stored.
+/// Place where files are stored.
 #[derive(Debug, Clone)]
 pub enum BlobStore {
     /// In the storage folder of this process.
@@ -41,7 +41,7 @@ pub struct S3Config {
     pub bucket: String,
     /// Prefix of all object names. It may be empty.
     pub prefix: String,
-    /// Address of the service. `None` means Amazon's.
+    /// Address of the service; `None` for Amazon's.
     pub endpoint: Option<String>,
     /// Region.
     pub region: String,
@@ -49,7 +49,7 @@ pub struct S3Config {
     pub access_key: Option<(String, Secret)>,
     /// Disk space for local copies of objects, in bytes.
     pub cache_bytes: u64,
-    /// Disk reserve in bytes. The cache leaves twice as much free.
+    /// Disk reserve in bytes. The cache leaves twice this space free.
     pub disk_reserve_bytes: u64,
 }
 

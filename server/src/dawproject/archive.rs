@@ -1,4 +1,4 @@
-//! Reads the archive of an uploaded file. No name of an entry becomes a path on the disk.
+//! Reads the archive of an uploaded file. Names of entries are never used as paths on the disk.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
@@ -10,7 +10,8 @@ use zip::result::ZipError;
 use super::refusal::Refusal;
 use crate::bundles::{LimitedReader, open_zip, shown_name};
 
-/// Names of the entries with the project and with its title. A file without the latter is accepted.
+/// Names of the entries with the project and with its title. The entry with the title may be
+/// missing.
 pub(super) const PROJECT_PATH: &str = "project.xml";
 pub(super) const METADATA_PATH: &str = "metadata.xml";
 
@@ -27,7 +28,7 @@ impl Archive {
     /// Opens an archive.
     ///
     /// # Errors
-    /// The file is no archive, or has too many entries.
+    /// The file is not an archive, or has too many entries.
     pub(super) fn open(file: File) -> Result<Self, Refusal> {
         open_zip(BufReader::new(file)).map(Self).map_err(Refusal::Bad)
     }

@@ -9,10 +9,11 @@ use super::time_scale::{TimeUnit, tick_of_beats};
 use super::timeline_reader::TimelineReader;
 use super::values::{number, required_number};
 
-/// Largest difference between the times of warps and of a constant speed that is not audible.
+/// Maximum difference in seconds between the times of warps and those of a constant speed. Smaller
+/// differences are not audible.
 const WARP_TOLERANCE_SECS: f64 = 0.002;
 
-/// The same, as a fraction of the length.
+/// The maximum difference as a fraction of the length.
 const WARP_TOLERANCE_RATIO: f64 = 0.001;
 
 impl<'r> TimelineReader<'r> {
@@ -32,7 +33,7 @@ impl<'r> TimelineReader<'r> {
             return Ok(());
         }
         let scope = scope.clone().in_unit(TimeUnit::Seconds);
-        // If a clip begins before its audio file, the audio begins later than the clip.
+        // If a clip begins before its audio file, the audio begins after the start of the clip.
         let offset_secs = scope.time_at(scope.start_beats).max(0.0);
         let start_beats = scope.beats_at(offset_secs).max(scope.start_beats);
         let file_secs = number(node, "duration")?.unwrap_or(0.0);
@@ -50,7 +51,8 @@ impl<'r> TimelineReader<'r> {
         }
         self.contents.count_clip()?;
         let file = self.contents.path_index(&path)?;
-        // A fade belongs to the edge of its clip, which a loop or an outer clip may have cut off.
+        // A fade belongs to an edge of its clip. A loop or an outer clip may have cut off this
+        // edge.
         let fade_secs = |fade: Option<Fade>, edge_beats: f64| {
             let fade = fade.filter(|fade| (fade.edge_beats - edge_beats).abs() < 1e-3);
             fade.map_or(0.0, |fade| fade.secs.min(length_secs))
@@ -69,8 +71,8 @@ impl<'r> TimelineReader<'r> {
         Ok(())
     }
 
-    /// Reads content whose time is warped. It plays at its recorded speed, from the position that
-    /// the warps give the start of the clip.
+    /// Reads content with warped time. It is played at its recorded speed, from the position at
+    /// which the warps place the start of the clip.
     pub(super) fn warps(&mut self, node: Node<'r>, scope: &Scope<'r>) -> Result<(), Refusal> {
         let Some(content) = node.children().find(|child| !matches!(child.name(), "Warp")) else {
             return Ok(());

@@ -25,7 +25,7 @@ const PATH_MAX_BYTES: usize = 1_024;
 /// Maximum number of markers, as in the project schema.
 const MARKERS_MAX: usize = 100_000;
 
-/// A piece of audio on a track. Its frames are known after its file was imported.
+/// A piece of audio on a track. Its length in frames is known only after its file was imported.
 #[derive(Debug)]
 pub(super) struct AudioClip {
     pub(super) name: String,

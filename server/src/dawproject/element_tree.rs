@@ -1,7 +1,7 @@
 //! Reads an XML document into a tree of bounded size.
 //!
-//! Names and values are positions in the text, so an element takes 20 bytes and an attribute 16.
-//! A document with a type definition is refused, so there are no entities to expand.
+//! Names and values are stored as ranges of the text, so an element needs 20 bytes and an attribute
+//! 16. A document with a type definition is refused, so there are no entities to expand.
 
 use std::borrow::Cow;
 
@@ -21,12 +21,12 @@ const ELEMENT_ATTRIBUTES_MAX: usize = 64;
 /// Maximum depth of nested elements.
 pub(super) const DEPTH_MAX: usize = 64;
 
-/// Why a document cannot be read. The text is the end of a sentence, without a full stop.
+/// Reason why a document cannot be read. The text is the end of a sentence, without a full stop.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct XmlError(String);
 
-/// A part of the text.
+/// A range of the text.
 #[derive(Debug, Clone, Copy)]
 struct TextSpan {
     start_bytes: u32,

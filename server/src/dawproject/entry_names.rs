@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::archive::AUDIO_FOLDER;
 
-/// Maximum length of the part of a name that comes from the file, in characters.
+/// Maximum length of the part of a name that is taken from the file name, in characters.
 const STEM_MAX_CHARS: usize = 60;
 
 /// Gives each audio file a different name.
@@ -28,7 +28,7 @@ impl EntryNames {
         };
         let mut entry = format!("{AUDIO_FOLDER}{stem}.{extension}");
         let mut number = 2;
-        // Some systems do not distinguish between capital and small letters.
+        // Some systems do not distinguish upper and lower case.
         while !self.0.insert(entry.to_ascii_lowercase()) {
             entry = format!("{AUDIO_FOLDER}{stem} {number}.{extension}");
             number += 1;

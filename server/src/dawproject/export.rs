@@ -23,8 +23,8 @@ use crate::state::AppState;
 /// Maximum number of audio files in an exported file. An import accepts as many.
 const AUDIO_MAX: usize = 10_000;
 
-/// Bytes on the disk that are reserved for `project.xml` per byte of the document. The text is up
-/// to eight times as long, but repeats itself and is compressed.
+/// Bytes on the disk that are reserved for `project.xml` per byte of the document. The text can be
+/// eight times as long, but it has many repetitions and is compressed.
 const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
 
 /// Sends a project and the audio files that it uses as a DAWproject file, which Bitwig Studio,
@@ -32,8 +32,8 @@ const XML_BYTES_PER_DOCUMENT_BYTE: u64 = 2;
 ///
 /// The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded, and
 /// fades. It also has tempo, time signatures, markers, and the automation of volume, pan and sends.
-/// Effects, plugins, sections and curves of automation are left out; the comment in `metadata.xml`
-/// says which of them the project has.
+/// Effects, plugins, sections and the curvature of automation are left out; the comment in
+/// `metadata.xml` lists those that the project has.
 #[utoipa::path(get, path = "/projects/{id}/dawproject", tag = "projects",
     params(("id", description = "Id of the project")),
     responses((status = 200, description = "The file", content_type = "application/zip",
@@ -84,16 +84,16 @@ fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
 /// The audio files of an export.
 #[derive(Default)]
 struct Audio {
-    /// By their ids in the project.
+    /// The audio files by their ids in the project.
     exported_by_id: HashMap<String, ExportedAudio>,
-    /// With the names of their entries.
+    /// The audio files with the names of their entries.
     files: Vec<(String, AudioFile)>,
     missing_count: usize,
 }
 
 /// Finds the recordings that the project uses.
 fn used_audio(export: &Export, project: &Project) -> ApiResult<Audio> {
-    // Impulse responses of effects are left out, as the effects are.
+    // Impulse responses are left out, because effects are left out.
     let ids = project.tracks.iter().flat_map(|track| &track.items).filter_map(|item| match item {
         Item::Audio(item) => item.source.server_file_id.as_ref().or(item.server_file_id.as_ref()),
         _ => None,

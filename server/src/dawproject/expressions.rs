@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::element_tree::Node;
 
-/// Half of the range of a bend.
+/// Value of a centred bend, which is half of its range.
 pub(super) const BEND_CENTRE: f64 = 8192.0;
 
 /// Returns a bend as a fraction of its range.

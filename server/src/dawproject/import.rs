@@ -24,8 +24,8 @@ use crate::state::AppState;
 /// Maximum size of `metadata.xml`, in bytes.
 const METADATA_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Minimum document size, in bytes, for which memory is counted, because a short file becomes a
-/// large project if its loops are written out.
+/// Minimum document size, in bytes, for which memory is reserved, because a short file can become a
+/// large project when its loops are written out.
 const MIN_COUNTED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Name of a file without a title.
@@ -92,12 +92,12 @@ pub(super) async fn import(
     created(&import_answer.project_id, import_answer.revision, &import_answer)
 }
 
-/// A stored project, with warnings as sentences.
+/// A stored project, with the warnings of its import as sentences.
 type StoredProject = (Saved, Vec<String>);
 
 /// The first part of an import.
 enum ImportStart {
-    /// A project without audio is stored already.
+    /// A project without audio, which is already stored.
     Stored(StoredProject),
     WithAudio {
         archive: Archive,
@@ -144,8 +144,8 @@ fn read<T: Send + 'static>(
     }))
 }
 
-/// Imports an audio file. A file that is missing or that no decoder can read is
-/// left out; the inner error is the sentence about it.
+/// Imports an audio file. A file that is missing or that no decoder can read is left out; the inner
+/// error is a sentence about it.
 fn import_file(
     import: &mut Import,
     archive: &mut Archive,

@@ -1,6 +1,6 @@
 //! Converts levels and pans between the units of a file and of a project.
 
-/// Lowest level of a project, in decibels. It means silence.
+/// Lowest level of a project, in decibels. It counts as silence.
 const SILENCE_DB: f64 = -144.0;
 
 /// Maximum level of a project in decibels.
@@ -51,7 +51,8 @@ pub(super) fn normalized_of_pan(pan: f64) -> f64 {
     (pan + 1.0) / 2.0
 }
 
-/// Returns the pan of a value: -1 is left, 1 right. A linear value counts from -1 to 1.
+/// Returns the pan of a value: -1 is left, 1 is right. A value with a linear unit ranges from -1 to
+/// 1.
 pub(super) fn pan_of(value: f64, unit: Unit) -> f64 {
     let pan = match unit {
         Unit::Normalized => value * 2.0 - 1.0,
@@ -61,8 +62,8 @@ pub(super) fn pan_of(value: f64, unit: Unit) -> f64 {
     rounded(pan.clamp(-1.0, 1.0))
 }
 
-/// Removes the error of a conversion there and back, which is far below 1e-9. A value that is
-/// infinite or not a number becomes 0.
+/// Removes the rounding error of a conversion and its inverse, which is far below 1e-9. A value
+/// that is infinite or not a number becomes 0.
 fn rounded(value: f64) -> f64 {
     if value.is_finite() { (value * 1e9).round() / 1e9 } else { 0.0 }
 }

@@ -14,8 +14,8 @@ use super::warnings::Warnings;
 /// Maximum number of tracks besides the master, as in the project schema.
 const TRACKS_MAX: usize = 1_000;
 
-/// Maximum number of sends of all buses and groups together. The search for cycles takes this
-/// number squared steps at most. Other tracks have no inputs, so their sends form no cycles.
+/// Maximum number of sends of all buses and groups together. The search for cycles takes at most
+/// the square of this number of steps. Other tracks have no inputs, so their sends form no cycles.
 const BUS_SENDS_MAX: usize = 8_000;
 
 /// Warning about devices.
@@ -24,7 +24,7 @@ const DEVICES_LEFT_OUT: &str = "Devices and plugins were left out";
 /// Role of a track of the file in the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Notes or audio. Its content decides which.
+    /// Notes or audio, which the content determines.
     Content,
     Bus,
     Group,
@@ -37,7 +37,7 @@ pub(super) enum Role {
 #[derive(Debug)]
 pub(super) struct ReadTrack {
     pub(super) role: Role,
-    /// Whether the file says that the track is for notes.
+    /// Whether the file states that the track is for notes.
     pub(super) is_for_notes: bool,
     /// The track of the project, without its content.
     pub(super) track: Track,
@@ -65,7 +65,7 @@ pub(super) struct Parameter {
 /// The structure of a file.
 #[derive(Debug, Default)]
 pub(super) struct Mixer {
-    /// In the order of the file, depth first.
+    /// The tracks, in the order of the file, depth first.
     pub(super) tracks: Vec<ReadTrack>,
     pub(super) master: Master,
     /// Whether a track of the file is the master.
@@ -223,7 +223,7 @@ impl Mixer {
         }
     }
 
-    /// Reads the sends of all channels, after all channels have an index.
+    /// Reads the sends of all channels. All channels must already have an index.
     fn read_sends(&mut self, structure: Node<'_>, warnings: &mut Warnings) -> Result<(), Refusal> {
         let mut open_nodes = vec![structure];
         while let Some(node) = open_nodes.pop() {
@@ -277,8 +277,8 @@ impl Mixer {
         Ok(())
     }
 
-    /// Sets outputs and sends. A route to a track without inputs, or one that closes a cycle, is
-    /// left out.
+    /// Sets outputs and sends. Leaves out a route to a track without inputs, and a route that
+    /// closes a cycle.
     fn connect(&mut self, warnings: &mut Warnings) {
         let mut fed_tracks: Vec<Vec<usize>> = vec![Vec::new(); self.tracks.len()];
         for index in 0..self.tracks.len() {
@@ -334,7 +334,7 @@ impl Mixer {
             return destination_index
                 .filter(|&destination_index| self.tracks[destination_index].role != Role::Master);
         }
-        // Without a destination, a track inside a group feeds the group.
+        // A track without a destination that is inside a group feeds the group.
         if track.destination.is_some() {
             return None;
         }
@@ -379,7 +379,7 @@ fn is_track(node: Node<'_>, parent: Option<usize>) -> bool {
     node.name() == "Track" || (node.name() == "Channel" && parent.is_none())
 }
 
-/// Returns the instrument that an exported project has as a device.
+/// Returns the instrument of a device that an export of this service has written.
 fn instrument(device: Node<'_>) -> Option<SynthEngine> {
     if device.attribute("deviceID")? != INSTRUMENT_ID {
         return None;

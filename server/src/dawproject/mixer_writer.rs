@@ -10,11 +10,11 @@ use super::level::{gain_of_db, normalized_of_pan};
 use super::values::INSTRUMENT_ID;
 use super::xml_writer::{Element, XmlWriter};
 
-/// Largest linear gain of a fader: the 24 dB of a project.
+/// Maximum linear gain of a fader, which is the 24 dB of a project.
 const GAIN_MAX: f64 = 15.848_931_924_611_133;
 
-/// Maximum depth of groups inside groups. A deeper group is written at the top level, and only its
-/// output leads to the group that it feeds.
+/// Maximum depth of groups inside groups. A deeper group is written at the top level, and its
+/// output is set to the group that it feeds.
 const GROUPS_DEPTH_MAX: usize = 16;
 
 /// Id of the element of the master's track.

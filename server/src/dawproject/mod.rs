@@ -3,8 +3,8 @@
 //! DAWproject is an open exchange format: a zip archive with `project.xml`, `metadata.xml` and the
 //! audio files. Its definition is <https://github.com/bitwig/dawproject>.
 //!
-//! An export writes the XML while it walks through the project (`project_writer`). An import reads
-//! the XML into a tree of bounded size (`element_tree`), then the mixer, the tempo and the nested
+//! An export writes the XML in one pass over the project (`project_writer`). An import reads the
+//! XML into a tree of bounded size (`element_tree`), then the mixer, the tempo and the nested
 //! timelines (`project_reader`). Then it imports the audio files in the same way as uploads.
 
 mod archive;

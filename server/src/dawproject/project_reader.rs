@@ -33,10 +33,10 @@ pub(super) struct SourceFile {
     pub(super) frames: u64,
 }
 
-/// Reads a project. `is_cancelled` tells whether the caller has disconnected.
+/// Reads a project. `is_cancelled` returns whether the caller has disconnected.
 ///
 /// # Errors
-/// The text is not XML or no project, a limit is exceeded, or the caller disconnected.
+/// The text is not XML or not a project, a limit is exceeded, or the caller disconnected.
 pub(super) fn read(
     text: Vec<u8>,
     mut project: Project,
@@ -159,7 +159,7 @@ fn audio_item(clip: AudioClip, file: &SourceFile, number: usize) -> Option<Audio
     })
 }
 
-/// Returns a track for the audio of a track that has notes as well.
+/// Returns a second track for the audio of a track that has both notes and audio.
 fn audio_twin(track: &Track) -> Track {
     let name: String = track.name.chars().take(490).collect();
     Track { id: format!("{}-audio", track.id), name: format!("{name} (audio)"), ..track.clone() }

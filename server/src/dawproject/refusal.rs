@@ -1,6 +1,6 @@
-//! Why a file cannot be imported.
+//! Reasons why a file cannot be imported.
 
-/// Why a file cannot be imported.
+/// Reason why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The file is not a DAWproject file, is damaged, or exceeds a limit. The text is the reason,

@@ -1,15 +1,15 @@
-//! Places the times of a nested timeline on the timeline of the song.
+//! Converts the times of a nested timeline to positions in the song.
 
 use super::time_scale::{TimeScale, TimeUnit};
 
-/// Length of a fade, and the position of the clip's edge that it belongs to.
+/// Length of a fade, and the position of the clip's edge to which it belongs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fade {
     pub(super) edge_beats: f64,
     pub(super) secs: f64,
 }
 
-/// Position of a timeline in the song, and the values that it passes to the timelines inside it.
+/// Position of a timeline in the song, and the properties that the timelines inside it inherit.
 #[derive(Debug, Clone)]
 pub(super) struct Scope<'s> {
     scale: &'s TimeScale,
@@ -81,8 +81,8 @@ impl<'s> Scope<'s> {
         self
     }
 
-    /// Returns the scope of content whose time `time` is at `beats`, and which plays from there to
-    /// `end_beats`, as far as this scope plays.
+    /// Returns the scope of content in which the time `time` is at `beats`. The content plays from
+    /// there to `end_beats`, but not longer than this scope.
     pub(super) fn content(&self, unit: TimeUnit, time: f64, beats: f64, end_beats: f64) -> Self {
         Self {
             unit,
@@ -94,7 +94,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Whether nothing of the timeline plays.
+    /// Whether no part of the timeline plays.
     pub(super) fn is_empty(&self) -> bool {
         self.end_beats <= self.start_beats
     }

@@ -13,7 +13,7 @@ use super::warnings::Warnings;
 /// Maximum number of tempo changes and of time signatures, as in the project schema.
 const CHANGES_MAX: usize = 100_000;
 
-/// Steps of a ramp in each quarter note. A project has steps only.
+/// Number of steps of a ramp per quarter note. A project has only steps.
 const RAMP_STEPS_PER_BEAT: f64 = 4.0;
 
 /// Maximum number of steps of a ramp.
@@ -22,7 +22,7 @@ const RAMP_STEPS_MAX: f64 = 1_024.0;
 /// Range of a tempo in quarter notes per minute, as in the project schema.
 const BPM_RANGE: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 
-/// The warnings about tempos that are no numbers, and about time signatures such as 4/3.
+/// Warnings about tempos that are not numbers, and about time signatures such as 4/3.
 const UNREADABLE_TEMPO: &str = "Tempos that are not numbers were left out";
 const IMPOSSIBLE_SIGNATURE: &str = "Time signatures that a project cannot have were left out";
 
@@ -106,7 +106,7 @@ fn tempo_changes(automation: Node<'_>, warnings: &mut Warnings) -> Result<Vec<(f
             let steps = (length * RAMP_STEPS_PER_BEAT).ceil().clamp(1.0, RAMP_STEPS_MAX);
             for step in 0..steps as usize {
                 let start = step as f64 / steps;
-                // Each step has the tempo in its middle.
+                // Each step has the tempo at its middle.
                 let step_fraction = (step as f64 + 0.5) / steps;
                 changes.push((position_beats + start * length, bpm + (next_bpm - bpm) * step_fraction));
             }
@@ -153,7 +153,7 @@ pub(super) fn time_signatures(
     if signatures.first().is_none_or(|signature| signature.tick > 0) {
         signatures.insert(0, first.unwrap_or_else(common_time));
     }
-    // Of several signatures at the same tick, the last one counts.
+    // If several signatures have the same tick, the last one is kept.
     signatures.reverse();
     signatures.dedup_by_key(|signature| signature.tick);
     signatures.reverse();

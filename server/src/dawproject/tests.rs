@@ -103,7 +103,7 @@ fn entry(bytes: &[u8], name: &str) -> Vec<u8> {
     content
 }
 
-/// Checks the elements of a file's project against those of the format.
+/// Checks the elements of a file's project against the schema of the format.
 #[track_caller]
 fn assert_valid(file: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -117,8 +117,8 @@ fn assert_valid(file: &[u8]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns a project that uses everything that the format can hold. The ids of tracks and items are
-/// those that an import gives.
+/// Returns a project with all data that the format can contain. The ids of tracks and items are
+/// those that an import assigns.
 fn song(file: &str) -> Value {
     let audio = |number: u32, more: Value| {
         let mut item = json!({ "type": "audio", "id": format!("audio-{number}"), "start_tick": 961, "offset_frames": 0,
@@ -227,7 +227,7 @@ async fn an_exported_project_returns_unchanged() {
 }
 
 #[tokio::test]
-async fn what_the_format_cannot_hold_is_in_the_comment() {
+async fn the_comment_lists_data_that_the_format_cannot_contain() {
     let studio = Studio::start(&[]).await;
     let text = include_str!("../../../schemas/examples/valid/everything.json");
     let mut project: Value = serde_json::from_str(text).expect("JSON");
@@ -246,7 +246,7 @@ async fn what_the_format_cannot_hold_is_in_the_comment() {
 }
 
 #[tokio::test]
-async fn a_project_with_the_most_tracks_and_many_sends_comes_back() {
+async fn a_project_with_the_maximum_number_of_tracks_and_many_sends_is_exported_and_imported() {
     let studio = Studio::start(&[]).await;
     let bus = |index: usize| json!({ "id": format!("track-{}", index + 1), "name": "Bus", "kind": "bus" });
     let sends: Vec<_> = (0..64).map(|index| json!({ "to": format!("track-{}", index + 1) })).collect();
@@ -394,7 +394,7 @@ async fn audio_in_seconds_and_cycles_of_outputs_are_imported() {
 }
 
 #[tokio::test]
-async fn a_limit_of_projects_is_a_fault_of_the_file() {
+async fn a_file_beyond_a_limit_of_projects_is_refused() {
     let studio = Studio::start(&[]).await;
     let points = "<RealPoint time=\"0\" value=\"0\"/>".repeat(100_001);
     let target = "<Target parameter=\"v\"/>";
@@ -407,7 +407,7 @@ async fn a_limit_of_projects_is_a_fault_of_the_file() {
 }
 
 #[tokio::test]
-async fn unreadable_tempos_and_time_signatures_are_warned_of() {
+async fn unreadable_tempos_and_time_signatures_give_warnings() {
     let studio = Studio::start(&[]).await;
     let (answer, project) = studio
         .imported(file_of(
@@ -470,7 +470,7 @@ async fn hostile_files_are_refused() {
 }
 
 #[tokio::test]
-async fn an_import_beyond_the_quota_leaves_nothing() {
+async fn an_import_beyond_the_quota_stores_nothing() {
     let studio = Studio::start(&[("SF_AUDIO_QUOTA_BYTES", "60000")]).await;
     let clip = |path: &str| {
         format!(

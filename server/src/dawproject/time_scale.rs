@@ -1,5 +1,5 @@
-//! Converts between beats and seconds. A DAWproject file has positions in either unit, and parts
-//! of ticks; the engine's `TempoMap` converts whole ticks to whole frames.
+//! Converts between beats and seconds. Positions in a DAWproject file can have either unit, and
+//! fractions of ticks. The engine's `TempoMap` converts only whole ticks to whole frames.
 
 use schemas::TICKS_PER_QUARTER;
 use schemas::project::TempoPoint;
@@ -78,7 +78,8 @@ impl Span {
     }
 }
 
-/// Returns the length of a quarter note. Like the engine's, it is a whole number of nanoseconds.
+/// Returns the length of a quarter note in seconds. As in the engine, it is a whole number of
+/// nanoseconds.
 fn secs_per_beat(bpm: f64) -> f64 {
     (60e9 / bpm).round() * 1e-9
 }

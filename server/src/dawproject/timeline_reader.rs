@@ -18,19 +18,19 @@ use super::time_scale::{TimeScale, TimeUnit, beats_of_tick, tick_of_beats};
 use super::values::{name_of, number, required_number, value_of};
 use super::warnings::Warnings;
 
-/// Maximum number of elements that are read, counting those in a loop each time.
+/// Maximum number of elements that are read. Elements in a loop count each time.
 const STEPS_MAX: usize = 4_000_000;
 
-/// Number of steps after which the caller is asked whether it still waits.
+/// Number of steps between two checks whether the caller still waits.
 const STEPS_PER_CHECK: usize = 10_000;
 
-/// Shortest loop, in the unit of its clip.
+/// Minimum length of a loop, in the unit of its clip.
 const LOOP_MIN: f64 = 1e-3;
 
 /// Velocity of notes without one: 100 of 127.
 const DEFAULT_VELOCITY: f64 = 0.787_402;
 
-/// Reads the arrangement of a file. `is_cancelled` tells whether the caller has disconnected.
+/// Reads the arrangement of a file. `is_cancelled` returns whether the caller has disconnected.
 ///
 /// # Errors
 /// A value is not a number, a limit is exceeded, or the caller disconnected.
@@ -212,7 +212,7 @@ impl<'r> TimelineReader<'r> {
         let (Some(loop_end), Some(first_end)) = (loop_end, first_end) else {
             return self.timeline(content, scope);
         };
-        // A difference below a millionth of a beat comes from rounding.
+        // A difference below a millionth of a beat is a rounding error.
         if first_end >= scope.end_beats - 1e-6 || play_start >= loop_end || loop_end - loop_start < LOOP_MIN {
             return self.timeline(content, scope);
         }
@@ -286,7 +286,7 @@ impl<'r> TimelineReader<'r> {
         }
     }
 
-    /// Adds the item of a clip to its track. An empty one is added only if the clip is for notes.
+    /// Adds the item of a clip to its track. Adds an empty item only if the clip is for notes.
     fn finish_item(&mut self, track: Option<usize>, is_for_other_content: bool) -> Result<(), Refusal> {
         let Some(mut item) = self.item.take() else { return Ok(()) };
         let is_empty = item.notes.is_empty() && item.controls.is_empty();

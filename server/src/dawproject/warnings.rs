@@ -1,9 +1,9 @@
 //! Counts the data that an import leaves out or changes, and reports it in a few sentences.
 
-/// Names that a sentence lists; further ones are counted.
+/// Maximum number of names that a sentence lists; further ones are counted.
 const NAMES_MAX: usize = 3;
 
-/// Letters of a name in a sentence; longer names are cut.
+/// Maximum number of characters of a name in a sentence.
 const NAME_MAX_CHARS: usize = 60;
 
 /// Names of the data that was left out or changed, by the sentence about it.

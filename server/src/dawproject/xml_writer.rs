@@ -84,8 +84,8 @@ impl<W: Write> XmlWriter<W> {
     }
 }
 
-/// Returns a text without control characters and others that XML 1.0 cannot have. Line breaks and
-/// tabs become spaces, because attributes do not keep them.
+/// Returns a text without control characters and other characters that XML 1.0 does not allow. Line
+/// breaks and tabs become spaces, because attributes do not keep them.
 fn legal(text: &str) -> String {
     let letters = text.chars().filter_map(|letter| match letter {
         '\t' | '\n' | '\r' => Some(' '),

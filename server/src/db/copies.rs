@@ -35,8 +35,8 @@ pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new().max_connections(1).connect(&format!("sqlite:{}?mode=ro", path.display())).await
 }
 
-/// Returns the faults that SQLite finds in its database, as sentences. PostgreSQL only has to
-/// answer.
+/// Returns the faults that SQLite finds in its database, as sentences. With PostgreSQL, only checks
+/// that the database answers.
 ///
 /// # Errors
 /// If the database does not answer.

@@ -4,7 +4,7 @@ use std::sync::Once;
 
 /// Installs the drivers of SQLite and PostgreSQL; does nothing if they are installed.
 ///
-/// The feature `sqlite` of `sqlx`, which brings its default drivers, would build SQLite a second
+/// The feature `sqlite` of `sqlx`, which contains its default drivers, would build SQLite a second
 /// time for the macros of `sqlx`.
 pub fn install_drivers() {
     static ONCE: Once = Once::new();

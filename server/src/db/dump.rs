@@ -12,8 +12,8 @@ use tokio::process::Command;
 
 use super::{DatabaseAddress, Db};
 
-/// An empty address. The real address is in the environment, so that lists of processes do not show
-/// the password.
+/// An empty address. The real address is in the environment, so that process lists do not show the
+/// password.
 const DATABASE_ARGUMENT: &str = "--dbname=postgresql://";
 
 /// A consistent state of the database. It can be read through `db`, and by `pg_dump` under its

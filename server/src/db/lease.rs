@@ -7,8 +7,8 @@ use crate::clock;
 
 /// Takes or extends the lease `name` for `duration`. Returns false while another holder has it.
 ///
-/// If the clocks of two machines differ, both may have the lease, so it must do no harm if the work
-/// is done twice.
+/// If the clocks of two machines differ, both may have the lease. Therefore doing the work twice
+/// must have no bad effect.
 ///
 /// # Errors
 /// If the query fails.

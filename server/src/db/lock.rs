@@ -80,16 +80,15 @@ impl DerefMut for LockedTransaction {
     }
 }
 
-/// Turns of the threads that begin a locked transaction. Threads that wait for the same lock occupy
-/// no connection, so that readers can use all connections.
+/// Turns of the threads that begin a locked transaction. Threads that wait for the same lock use no
+/// connection, so that readers can use all connections.
 static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
 /// Begins a transaction that has the lock `name` until the transaction ends.
 ///
 /// On SQLite, only one transaction writes at a time, so all names also share one lock. A
-/// transaction waits for the lock of its name first. So only one transaction of each name waits for
-/// the shared lock, and a user with many requests does not make others wait for all of these
-/// requests.
+/// transaction first waits for the lock of its name. Therefore only one transaction of each name
+/// waits for the shared lock, and the many requests of one user do not delay other users.
 ///
 /// # Errors
 /// Those of [`lock`].

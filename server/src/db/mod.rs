@@ -57,17 +57,17 @@ pub fn kind(db: &Db) -> DatabaseKind {
     }
 }
 
-/// Extra wait for a connection beyond the wait for a lock: the connections in use may wait for a
-/// lock, and a new connection must be opened first.
+/// Additional time to wait for a connection, beyond the wait for a lock. The connections in use may
+/// wait for a lock, and a new connection must be opened first.
 const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 
-/// Size of a process's connection pool, and its longest waits.
+/// Size of a process's connection pool, and its maximum waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
     /// Maximum number of connections.
     pub connections_max: u32,
-    /// Longest wait for a lock of another connection. Afterwards the answer is 503. The wait for a
-    /// connection is 5 s longer.
+    /// Maximum wait for a lock of another connection, after which the answer is 503. The maximum
+    /// wait for a connection is 5 s longer.
     pub wait_max: Duration,
 }
 
@@ -87,7 +87,8 @@ impl PoolLimits {
 pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_drivers();
     let cannot_open = || cannot_open(address);
-    // A single connection is opened first: a pool would retry for a while and then hide the cause.
+    // A single connection is opened first. A pool would retry for a while and then hide the cause
+    // of a failure.
     let (url, first) = match address.kind() {
         DatabaseKind::Sqlite => sqlite::open_first_connection(address, limits.wait_max).await,
         DatabaseKind::Postgres => postgres::open_first_connection(address).await,
@@ -204,11 +205,12 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     connection.close().await.context("cannot close a connection to the database")
 }
 
-/// Longest wait of [`store_best_effort`].
+/// Maximum wait of [`store_best_effort`].
 const BEST_EFFORT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Writes data that the request does not depend on, such as the time of a log-in. A failure is only
-/// logged: a full disk or a locked database must not lock out users who could free space.
+/// Writes data on which the request does not depend, such as the time of a log-in. A failure is
+/// only logged, because a full disk or a locked database must not lock out users who could free
+/// space.
 pub(crate) async fn store_best_effort(subject: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
     match tokio::time::timeout(BEST_EFFORT_TIMEOUT, writing).await {
         Ok(Ok(())) => {}

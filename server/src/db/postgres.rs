@@ -10,7 +10,7 @@ use super::DatabaseAddress;
 /// Oldest supported version, in the form of `server_version_num`. Older versions get no more fixes.
 const VERSION_MIN: i64 = 130_000;
 
-/// Longest time to connect to the server.
+/// Maximum time to connect to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Settings of every connection. Statements, waits for locks and idle transactions have time

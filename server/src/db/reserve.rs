@@ -1,8 +1,8 @@
 //! Reserves disk space, so that users can delete on a full disk.
 //!
-//! Deleting also needs disk space, because SQLite appends to its log before it frees space. So a
-//! file of 2 MiB is kept next to the database. It is removed when a deletion finds the disk full,
-//! and created again when there is enough space.
+//! Deleting also needs disk space, because SQLite appends to its log before it frees space.
+//! Therefore a file of 2 MiB is kept next to the database. It is removed when a deletion finds the
+//! disk full, and created again when there is enough space.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -16,8 +16,8 @@ use crate::disk::{free_bytes, remove_if_there};
 /// writes 60 KB.
 const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Seed of the file's content: a block of 64 KiB of pseudo-random bytes, which is repeated. So file
-/// systems that compress smaller blocks cannot shrink the file.
+/// Seed of the file's content: a block of 64 KiB of pseudo-random bytes, which is repeated. File
+/// systems that compress smaller blocks therefore cannot shrink the file.
 const HASH_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The reserve file of an SQLite database. PostgreSQL has none.

@@ -30,15 +30,15 @@ pub(super) fn identity(file: &Path) -> Identity {
     std::fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Returns `None`: other operating systems do not let a file in use be moved.
+/// Returns `None`, because other operating systems do not let a file in use be moved.
 #[cfg(not(unix))]
 pub(super) fn identity(_: &Path) -> Identity {
     None
 }
 
 /// Opens a prepared connection, and returns the address for the pool. Creates the file and its
-/// folder if needed. The pool never creates the file: if the file were moved away by mistake,
-/// writes to a new one would be lost.
+/// folder if needed. The pool never creates the file. Otherwise, if the file were moved away by
+/// mistake, writes would go to a new file and be lost.
 pub(super) async fn open_first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
@@ -72,8 +72,8 @@ pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) 
 }
 
 /// Whether a connection that returns to the pool has no open transaction. SQLite ends a transaction
-/// itself when the disk is full, and the driver does not notice it. The driver would then nest the
-/// next transaction and leave it open, and the connection could only read an old state.
+/// itself when the disk is full, which the driver does not notice. The driver would then nest the
+/// next transaction and leave it open, and the connection could read only an old state.
 pub(super) async fn has_no_transaction(connection: &mut AnyConnection) -> bool {
     sqlx::query("ROLLBACK").execute(connection).await.is_err()
 }

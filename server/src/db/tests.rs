@@ -62,8 +62,8 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
         .await
         .expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
-    // The driver does not know of this transaction. Likewise, it does not know when SQLite ends
-    // a transaction by itself.
+    // The driver does not know about this transaction. Likewise, it does not notice when SQLite
+    // ends a transaction itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
     schema_version(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
     drop(connection);
@@ -88,7 +88,7 @@ async fn only_one_process_at_a_time_has_a_lock() {
     let first_lock = lock(&first, "a test").await.expect("takes the lock");
     let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
     tokio::time::sleep(Duration::from_millis(150)).await;
-    // SQLite is used by one process, so nothing waits.
+    // SQLite is used by only one process, so it needs no lock between processes.
     assert_eq!(waiting.is_finished(), kind(&first) == DatabaseKind::Sqlite);
     let other_lock = lock(&first, "another test").await.expect("another name is free");
     drop((first_lock, other_lock));
@@ -123,7 +123,7 @@ async fn waiting_for_a_lock_occupies_no_connection() {
 }
 
 #[tokio::test]
-async fn many_transactions_with_a_lock_do_not_go_before_one_with_another_lock() {
+async fn many_transactions_with_a_lock_do_not_delay_one_with_another_lock() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
     let begun = Arc::new(Mutex::new(Vec::new()));

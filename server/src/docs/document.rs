@@ -7,7 +7,7 @@ use utoipa::Modify;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
-/// The extension of the document that describes who may call an operation.
+/// The extension of the document that describes which callers are allowed to call an operation.
 pub(crate) const CALLERS_FIELD: &str = "x-who";
 
 /// Adds the bearer token to the document as a security scheme.
@@ -32,7 +32,7 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
     let request_schemas = schemas_of_requests(&document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
         for (name, schema) in schemas.iter_mut().filter(|(name, _)| !request_schemas.contains(*name)) {
-            // Projects come from clients, which may leave out fields.
+            // Projects are sent by clients, which may leave out fields.
             if name != "Project" && !name.starts_with("Project.") {
                 require_nullable(schema);
             }
@@ -70,9 +70,9 @@ fn operation_id(path: &str, method: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Describes who may call an operation, from its roles (OpenAPI 3.1, Security Requirement Object).
-/// `local` adds callers on this machine; `log_in` excludes API keys; `before_password_change` means
-/// that the operation is allowed while the password must be changed.
+/// Describes which callers are allowed to call an operation, from its roles (OpenAPI 3.1, Security
+/// Requirement Object). `local` adds callers on this machine; `log_in` excludes API keys;
+/// `before_password_change` means that the operation is allowed while the password must be changed.
 fn callers_of(operation: &Map<String, Value>) -> String {
     if !is_for_users(operation) {
         return "everybody".to_owned();

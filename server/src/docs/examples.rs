@@ -1,4 +1,4 @@
-//! Adds examples to the operations. They come from `examples.json`, by the `operationId`, for
+//! Adds examples to the operations. The examples are in `examples.json`, by the `operationId`, for
 //! example `get_projects_id_raw`.
 //!
 //! Each example has `parameters` by name, the JSON `body` of the request, and the JSON `answer`, if

@@ -26,14 +26,14 @@ pub(crate) use document::{BearerScheme, complete, is_for_users};
 
 #[derive(Clone)]
 struct Document {
-    /// All answers share these bytes: an HTTP/2 client may send thousands of requests and read no
-    /// answers.
+    /// All answers share these bytes, because an HTTP/2 client may send thousands of requests and
+    /// read no answers.
     json: Bytes,
     etag: HeaderValue,
 }
 
-/// Returns the routes of `document` and its pages. The setting `SF_API_DOCS` decides whether
-/// everybody, or only users and local callers may read them.
+/// Returns the routes of `document` and its pages. The setting `SF_API_DOCS` decides whether they
+/// are open to everybody, or only to users and local callers.
 pub(crate) fn make_routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json = Bytes::from(document.to_string());
     let etag = format!("\"{:x}\"", Sha256::digest(&json));

@@ -1,4 +1,4 @@
-//! Chapters: named positions in a file, which players show and to which they can jump.
+//! Chapters: named positions in a file. Players list them and can seek to them.
 
 use serde::{Deserialize, Serialize};
 

@@ -16,8 +16,8 @@ use crate::helper_processes::limits::{ResourceLimits, exit_with_parent};
 /// Maximum address space of the process, in bytes.
 const MEMORY_MAX_BYTES: u64 = 3 << 28;
 
-/// Processor time in seconds that every file may take. Long files may take their own length in
-/// addition; encoders are several times faster.
+/// Processor time in seconds that each file may use in addition to its length. Encoders are several
+/// times faster than real time.
 pub(super) const CPU_SECS: u64 = 120;
 
 /// Maximum size of a part of the samples, in bytes.
@@ -57,11 +57,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut text = serde_json::to_vec(&message)?;
     text.push(b'\n');
     let print_result = io::stderr().write_all(&text);
-    // Nothing else may be written into the file that is the standard output.
+    // The standard output is the file itself, so nothing else may be written to it.
     exit(i32::from(print_result.is_err()));
 }
 
-/// Returns the standard output as an empty file.
+/// Takes over the standard output as an empty file.
 fn take_output() -> io::Result<File> {
     #[cfg(unix)]
     let stdout_handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
@@ -96,7 +96,7 @@ fn encode(request: &Request, file: &File, input: &mut impl Read) -> io::Result<S
             || frames > unread_frames
         {
             return Err(io::Error::other(format!(
-                "a part of {part_bytes} bytes is not expected: a part has whole frames of {frame_bytes} bytes, at most \
+                "a part of {part_bytes} bytes is invalid: a part has whole frames of {frame_bytes} bytes, at most \
                  {PART_MAX_BYTES} bytes and at most {unread_frames} frames"
             )));
         }

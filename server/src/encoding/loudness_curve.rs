@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Maximum number of points of complete intervals.
+/// Maximum number of points for complete intervals.
 const POINTS_MAX: usize = 600;
 
 /// Loudness and peaks over time: 300 to 601 points for a file of more than a minute.
@@ -18,8 +18,8 @@ pub struct LoudnessCurve {
     pub peak_db: Vec<Option<f32>>,
 }
 
-/// Collects the points of a curve. When there are more than [`POINTS_MAX`], each two neighbours
-/// become one.
+/// Collects the points of a curve. When there are more than [`POINTS_MAX`], each two neighbouring
+/// points are joined.
 #[derive(Debug)]
 pub(super) struct CurveCollector {
     sample_rate_hz: u32,
@@ -31,7 +31,7 @@ pub(super) struct CurveCollector {
     current_frames: u64,
 }
 
-/// Highest loudness in LUFS and true peak of an interval; 1 is full scale.
+/// Highest loudness of an interval in LUFS, and its highest true peak, where 1 is full scale.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     lufs: f64,

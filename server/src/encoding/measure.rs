@@ -39,8 +39,8 @@ pub struct Measurements {
     pub max_short_term_lufs: Option<f64>,
     /// Loudness and peaks over time.
     pub curve: LoudnessCurve,
-    /// SHA-256 of the samples in hexadecimal: of the audio data of a WAV file, or of the decoded
-    /// samples of another file.
+    /// SHA-256 in hexadecimal of the audio data of a WAV file, or of the decoded samples of a file
+    /// in another format.
     pub pcm_sha256: String,
 }
 

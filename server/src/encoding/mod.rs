@@ -4,7 +4,7 @@
 //! (`songfoundry encode`, a hidden command). So no codec can stop the service, read its secrets, or
 //! use more memory than a limit. The child gets the samples through its standard input and writes
 //! to an unnamed file as its standard output. When the file is complete, the child decodes and
-//! measures it, so that the report describes the audio that listeners hear.
+//! measures it, so that the report describes the audio that a player decodes.
 //!
 //! [`program`] starts and supervises the process, [`child`] is the process. [`audio_format`]
 //! describes the formats, [`codecs`] has a module for each, and [`decoding`] measures a complete

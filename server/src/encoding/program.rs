@@ -12,7 +12,7 @@ use super::{EncodedFile, Message, Request};
 use crate::helper_processes::Helpers;
 use crate::helper_processes::program::{ExitCause, HelperProcess, HelperProgram, Output, TestEntry};
 
-/// How often to check whether the caller still waits.
+/// Interval between checks whether the caller still waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Number of bytes that are sent to the process at a time.
@@ -24,7 +24,7 @@ pub(super) const TEST_ENTRY: TestEntry = TestEntry {
     mark: "SONGFOUNDRY_TEST_ENCODES",
 };
 
-/// Why a file was not encoded.
+/// Reason why a file was not encoded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncodingError {
     /// The caller no longer waits.
@@ -89,8 +89,8 @@ impl EncoderProcess {
         send_result.map_err(|error| self.failure().unwrap_or(error).into())
     }
 
-    /// Ends the samples and waits until the file is complete and measured. `is_wanted` is asked
-    /// repeatedly whether to continue. Returns the file, from its start.
+    /// Ends the samples and waits until the file is complete and measured. Calls `is_wanted`
+    /// repeatedly and stops when it returns false. Returns the file, from its start.
     ///
     /// # Errors
     /// [`EncodingError`].

@@ -29,10 +29,10 @@ pub struct Tags {
     pub(crate) chapters: Vec<Chapter>,
 }
 
-/// Longest text of a tag except the comment, in bytes.
+/// Maximum length of the text of a tag except the comment, in bytes.
 pub(crate) const TEXT_MAX_BYTES: usize = 1_024;
 
-/// Longest comment in bytes.
+/// Maximum length of a comment in bytes.
 pub(crate) const COMMENT_MAX_BYTES: usize = 64 << 10;
 
 /// Tags as a user wrote them.
@@ -130,7 +130,7 @@ fn checked_isrc(isrc: &str) -> Result<String, BadTag> {
     Err(BadTag { name: "isrc", problem })
 }
 
-/// The program that is named as the encoder.
+/// Name of the program in the tag for the encoder.
 pub(crate) const ENCODED_BY: &str = concat!("Songfoundry ", env!("CARGO_PKG_VERSION"));
 
 impl Tags {

@@ -83,7 +83,7 @@ fn start(codec: Codec, sample_rate_hz: u32, max_frames: u64) -> super::EncoderPr
 fn encode(codec: Codec, sample_rate_hz: u32, samples: &[u8]) -> (File, EncodedFile) {
     let frame_bytes = codec.frame_bytes();
     let mut process = start(codec, sample_rate_hz, (samples.len() / frame_bytes) as u64);
-    // Parts of a length that no codec prefers.
+    // The length of the parts is not a multiple of any codec's block size.
     for part in samples.chunks(997 * frame_bytes) {
         process.write(part).expect("writes");
     }
@@ -132,8 +132,8 @@ fn files_of_every_length_keep_their_length() {
     }
 }
 
-/// Loud 24-bit noise has residuals that need the longer Rice parameters of FLAC (RFC 9639, section
-/// 9.2.7), or no prediction at all.
+/// Tests that loud 24-bit noise is encoded. Its residuals need the longer Rice parameters of FLAC
+/// (RFC 9639, section 9.2.7), or no prediction.
 #[test]
 fn a_flac_file_of_full_scale_noise_is_hardly_larger_than_its_samples() {
     for codec in [Codec::FLAC_16, Codec::FLAC_24] {
@@ -227,7 +227,7 @@ fn a_cancelled_file_ends_its_process() {
 }
 
 #[test]
-fn a_killed_process_is_an_error_that_says_so() {
+fn the_error_for_a_killed_process_names_the_cause() {
     let helpers = Helpers::default();
     let program = EncoderProgram::of_this_program(helpers.clone()).expect("this program");
     let codec = Codec::FLAC_16;

@@ -39,10 +39,10 @@ pub(crate) const AUDIO_EXPORT: TaskKind = TaskKind { name: "audio-export", run: 
 pub(super) struct AudioExportRequest {
     /// Id of an audio file of the caller.
     file_id: String,
-    /// Format, quality and tags of the file.
+    /// Format, quality and tags of the converted file.
     #[serde(flatten)]
     file: FileOptions,
-    /// How the samples are written.
+    /// Sample format, dither, loudness and sample rate of the converted file.
     #[serde(flatten)]
     sound: SoundOptions,
     /// Options that this version does not know.
@@ -55,7 +55,7 @@ pub(super) struct AudioExportRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AudioExport)]
 pub(super) struct AudioExportAnswer {
-    /// The file.
+    /// The converted file.
     #[serde(flatten)]
     file: RenderedFile,
     /// Warnings, as sentences.
@@ -81,8 +81,8 @@ pub(super) struct AudioExportReceipt {
     curve: LoudnessCurve,
     /// SHA-256 of the file that was converted, in hexadecimal.
     source_sha256: String,
-    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
-    /// decoded samples of another file.
+    /// SHA-256 in hexadecimal of the audio data of a WAV file, without its header, or of the
+    /// decoded samples of a file in another format.
     pcm_sha256: String,
     /// Number of frames in the file.
     frames: u64,

@@ -50,7 +50,7 @@ struct Metadata {
     /// International Standard Recording Code (ISO 3901), such as `GB-A1B-23-00001`, with or without
     /// hyphens.
     isrc: Option<String>,
-    /// Cover picture: a JPEG or PNG file of at most 1 MiB in base64. A WAV file has none.
+    /// Cover picture: a JPEG or PNG file of at most 1 MiB in base64. WAV files cannot contain one.
     #[schema(content_encoding = "base64")]
     cover: Option<String>,
     /// Fields that this version cannot write.
@@ -59,7 +59,7 @@ struct Metadata {
     unknown_fields: Map<String, Value>,
 }
 
-/// Checked options.
+/// Validated options of a file.
 #[derive(Debug, Default)]
 pub(super) struct CheckedFile {
     pub(super) format: AudioFormat,
@@ -69,10 +69,10 @@ pub(super) struct CheckedFile {
 }
 
 impl FileOptions {
-    /// Checks the options.
+    /// Validates the options.
     ///
     /// # Errors
-    /// 400 with the offending option.
+    /// 400, with a detail that names the invalid option.
     pub(super) fn check(self) -> ApiResult<CheckedFile> {
         let Self { format, bit_rate_kbps, quality, metadata } = self;
         let format = match format {

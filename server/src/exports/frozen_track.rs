@@ -73,7 +73,8 @@ pub(super) fn freeze(
 fn keeps_automation(target: &str, stage: Stage) -> bool {
     match target {
         "volume_db" | "pan" => stage == Stage::BeforeFader,
-        // Other targets are parameters of effects or of the instrument, whose sound the audio has.
+        // Other targets are parameters of effects or of the instrument. The frozen audio already
+        // contains their effect.
         other => other.starts_with("send/"),
     }
 }

@@ -37,7 +37,7 @@ use crate::state::AppState;
 use crate::storage::BlobWriter;
 use crate::tasks::{StartedTask, TaskContext};
 
-/// Folder of rendered files, until they are put into archives or into the audio of users.
+/// Folder of rendered files before they are added to an archive or to a user's audio files.
 const FOLDER: &str = "mixdowns";
 
 /// Progress at the end of rendering. Importing the rendered file is the remaining tenth.
@@ -47,7 +47,7 @@ const RENDER_PROGRESS: f64 = 0.9;
 pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     /// Name of the kind of tasks that run this export.
     const KIND: &'static str;
-    /// Defaults of the file.
+    /// Default options of the file.
     const DEFAULTS: SoundDefaults =
         SoundDefaults { bit_depth: BitDepth::Float32, unknown_bit_depth: "unexpected_json" };
     /// Whether the export writes a mix. Only a mix can be normalized and checked in mono, and only
@@ -202,8 +202,8 @@ impl OpenedExport<'_> {
         ProjectSources::open(plugins, &self.soundfonts, &self.project, &mut is_waiting)
     }
 
-    /// Opens the project so that parts of it, of the tracks `rendered`, can be rendered. `sources`
-    /// are those of [`Self::sources`].
+    /// Opens the project so that the tracks `rendered` can be rendered separately. `sources` is the
+    /// result of [`Self::sources`].
     pub(super) fn parts(
         &self,
         sources: &mut ProjectSources<'_>,

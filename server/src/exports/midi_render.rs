@@ -59,8 +59,8 @@ plugin_request! {
         /// 44100, 48000 (the default) or 96000 Hz.
         #[schema(schema_with = rate_choices)]
         sample_rate_hz: Option<u32>,
-        /// Longest tail after the last note, in seconds; by default as long as the service allows.
-        /// The tail ends earlier after half a second below -100 dBFS.
+        /// Maximum tail after the last note, in seconds. The default is the maximum that the
+        /// service allows. The tail ends earlier after half a second below -100 dBFS.
         tail_secs: Option<f64>,
     }
 }
@@ -80,9 +80,9 @@ struct MidiRender {
 }
 
 /// Renders notes with a VST instrument to a 32-bit float WAV file. The plugin runs in a separate
-/// process. The start of the file is the start of the song: the plugin's latency is removed. If the
-/// plugin crashes, or the file is silent although there are notes, a new process of the plugin
-/// renders once more.
+/// process. The file begins at the start of the song, because the plugin's latency is removed. If
+/// the plugin crashes, or if the file is silent although there are notes, the render is repeated
+/// once in a new process.
 #[utoipa::path(post, path = "/plugins/midi-render", tag = "plugins", request_body = MidiRenderRequest,
     responses((status = 200, description = "The sound", content_type = FORMAT.media_type(), headers(
             ("X-Plugin-Warnings" = String, description = "`silent` if the file is silent although there are notes, and \
@@ -106,7 +106,7 @@ pub(super) async fn render(
         let request: MidiRenderRequest = parse_long(body)?;
         let request = request.check(work_state.config.limits.tail_max_secs)?;
         let plugin = runtime.block_on(instrument(&work_state, &user, &request.plugin_id))?;
-        let (file, track) = rendered(&work_state, &runtime, &user.id, caller, &request, &plugin)?;
+        let (file, track) = render_file(&work_state, &runtime, &user.id, caller, &request, &plugin)?;
         Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, track))
     };
     let (mut response, track) = state.exports.renders.run_for(&owner_id, body_kib, work).await?;
@@ -145,8 +145,9 @@ async fn instrument(state: &AppState, user: &CurrentUser, plugin_id: &str) -> Ap
     Ok(found.into())
 }
 
-/// Renders the file. Memory is reserved before the plugin's turn comes, as in other renders.
-fn rendered(
+/// Renders the file. Reserves memory before it waits for a permit to run the plugin, as other
+/// renders do.
+fn render_file(
     state: &AppState,
     runtime: &Handle,
     user_id: &str,
@@ -158,7 +159,7 @@ fn rendered(
     let mut session = session.map_err(RenderError::from)?;
     check_length(&session)?;
     if request.time_base == TimeBase::Seconds {
-        // The tempo of the project only converts the times.
+        // This tempo only served to convert seconds to ticks. The plugin gets the default tempo.
         session.tempo.clear();
     }
     let mut observer = |_| !caller.has_disconnected();

@@ -28,7 +28,7 @@ pub(crate) const MIXDOWN: TaskKind =
 /// The song to mix down, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct MixdownRequest {
-    /// The part of the song.
+    /// Range and tracks to render.
     #[serde(flatten)]
     selection: SelectionOptions,
     /// The project, and the options of the export.

@@ -25,7 +25,7 @@ pub(super) struct MoreFile {
     /// Format, quality and tags of the file.
     #[serde(flatten)]
     file: FileOptions,
-    /// How the samples are written.
+    /// Sample format, dither, loudness and sample rate of the file.
     #[serde(flatten)]
     sound: SoundOptions,
     /// The range of the song, without a tail; by default the whole song.
@@ -43,11 +43,11 @@ pub(super) struct CheckedMoreFile {
     pub(super) range: Option<TickRange>,
 }
 
-/// Checks the further files of a render whose first file has the range `first`. `defaults` are
-/// those of each file.
+/// Checks the further files of a render whose first file has the range `first`. `defaults` apply to
+/// each file.
 ///
 /// # Errors
-/// 400 `too_many_files`, or the error of the first wrong file, whose detail names the file.
+/// 400 `too_many_files`, or the error of the first invalid file, whose detail names the file.
 pub(super) fn check_more_files(
     first: Option<TickRange>,
     files: Vec<MoreFile>,

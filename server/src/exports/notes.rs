@@ -32,7 +32,7 @@ pub(super) enum TimeBase {
     Seconds,
 }
 
-/// The parts of a request that make the project.
+/// Fields of a request that are converted to a project.
 pub(super) struct Notes {
     /// Notes, as in a MIDI item of a project.
     pub(super) notes: JsonText,
@@ -48,7 +48,7 @@ pub(super) struct Notes {
     pub(super) settings: Option<JsonText>,
 }
 
-/// Returns a list without entries: the default of lists.
+/// Returns an empty JSON list, the default of optional lists.
 pub(super) fn empty_list() -> JsonText {
     JsonText::of_value(&Value::Array(Vec::new()))
 }

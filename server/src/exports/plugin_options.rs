@@ -26,8 +26,9 @@ const POINTS_MAX: usize = 200_000;
 /// Latest automation point in seconds: a day, as long as the longest song.
 const POINT_MAX_SECS: f64 = 86_400.0;
 
-/// Defines a request that sets up a plugin: its fields, and those with the state, the preset and the
-/// values of the plugin. A flattened struct would not refuse unknown fields.
+/// Defines a request that sets up a plugin. Adds the fields `state`, `preset` and `params` to the
+/// given fields. A macro is used because serde cannot refuse unknown fields in a struct that is
+/// flattened into another one.
 macro_rules! plugin_request {
     ($(#[$attribute:meta])* pub(super) struct $name:ident { $($fields:tt)* }) => {
         $(#[$attribute])*
@@ -120,7 +121,7 @@ impl PluginOptions {
     /// field and its limit.
     pub(super) fn check(self, clock: &PointClock<'_>) -> ApiResult<PluginSetup> {
         let setup = setup_of(self.state, self.preset, self.params)?;
-        Ok(PluginSetup { curves: curves(self.automation, clock)?, ..setup })
+        Ok(PluginSetup { curves: check_automation(self.automation, clock)?, ..setup })
     }
 }
 
@@ -138,18 +139,18 @@ pub(crate) fn setup_of(
             let detail = "A plugin starts with either `state` or `preset`; leave one of them out.";
             return Err(unprocessable("bad_preset", detail.to_owned()));
         }
-        (Some(state), None) => StartState::State(bytes("bad_state", "state", &state)?),
+        (Some(state), None) => StartState::State(decode_base64("bad_state", "state", &state)?),
         (None, Some(preset)) => preset_of(preset)?,
         (None, None) => StartState::New,
     };
-    Ok(PluginSetup { start, values: values(params)?, ..PluginSetup::default() })
+    Ok(PluginSetup { start, values: check_params(params)?, ..PluginSetup::default() })
 }
 
 fn unprocessable(code: &'static str, detail: String) -> ApiError {
     ApiError::Unprocessable { code, detail }
 }
 
-fn bytes(code: &'static str, field: &str, text: &str) -> ApiResult<Vec<u8>> {
+fn decode_base64(code: &'static str, field: &str, text: &str) -> ApiResult<Vec<u8>> {
     let decoded = BASE64_STANDARD
         .decode(text)
         .map_err(|error| unprocessable(code, format!("`{field}` is not valid base64: {error}.")))?;
@@ -167,7 +168,7 @@ fn preset_of(preset: Value) -> ApiResult<StartState> {
     const CODE: &str = "bad_preset";
     match serde_json::from_value(preset) {
         Ok(PluginPreset::Program(index)) => Ok(StartState::Program(index)),
-        Ok(PluginPreset::File(text)) => Ok(StartState::Preset(bytes(CODE, "preset", &text)?)),
+        Ok(PluginPreset::File(text)) => Ok(StartState::Preset(decode_base64(CODE, "preset", &text)?)),
         Err(_) => {
             let detail = "`preset` is neither the index of a program (from 0) nor a preset file in base64.";
             Err(unprocessable(CODE, detail.to_owned()))
@@ -176,7 +177,7 @@ fn preset_of(preset: Value) -> ApiResult<StartState> {
 }
 
 /// Checks normalized values.
-fn values(params: Map<String, Value>) -> ApiResult<Vec<(String, f64)>> {
+fn check_params(params: Map<String, Value>) -> ApiResult<Vec<(String, f64)>> {
     const CODE: &str = "bad_plugin_parameter";
     if params.len() > PARAMETERS_MAX {
         let detail = format!("`params` has {} values; at most {PARAMETERS_MAX} are allowed.", params.len());
@@ -192,7 +193,7 @@ fn values(params: Map<String, Value>) -> ApiResult<Vec<(String, f64)>> {
     params.into_iter().map(checked).collect()
 }
 
-fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec<AutomationCurve>> {
+fn check_automation(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec<AutomationCurve>> {
     const CODE: &str = "bad_automation";
     let Some(automation) = automation else { return Ok(Vec::new()) };
     if automation.view().kind() != JsonKind::List {
@@ -204,7 +205,7 @@ fn curves(automation: Option<JsonText>, clock: &PointClock<'_>) -> ApiResult<Vec
         let pointer = format!("automation/{index}");
         if index >= CURVES_MAX {
             let detail =
-                format!("`{pointer}` is one too many; at most {CURVES_MAX} parameters can be automated.");
+                format!("`{pointer}` exceeds the maximum: at most {CURVES_MAX} parameters can be automated.");
             return Err(unprocessable(CODE, detail));
         }
         let PluginAutomation { param, points } = serde_json::from_str(entry.as_json()).map_err(|error| {

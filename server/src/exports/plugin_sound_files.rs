@@ -71,8 +71,8 @@ pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginW
     }))
 }
 
-/// Held while a sound is stored, one for each last character of its id, so that few sounds wait for
-/// each other.
+/// Locks that are held while a sound is stored. The last character of the sound's id selects the
+/// lock, so that different sounds rarely wait for each other.
 static STORING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 /// Stores a sound and the warnings about it, unless another request has stored one with this key. A
@@ -94,8 +94,8 @@ pub(super) fn store(
     File::open(sound.finish_as(key)?)
 }
 
-/// Stores the warnings about a sound, also if there are none. Object storage is then asked for them
-/// only once.
+/// Stores the warnings about a sound, even an empty list. Otherwise, every request would search
+/// object storage for a missing file.
 fn store_warnings(blobs: &Blobs, sound: &BlobKey, warnings: &[PluginWarning]) -> io::Result<()> {
     let key = warnings_key(sound.id()).map_err(io::Error::other)?;
     blobs.put(&key, &serde_json::to_vec(warnings)?)

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use dsp_core::render::BeforeEffect;
+use dsp_core::render::SessionBeforeEffect;
 use dsp_core::session::{Audio, Session};
 use dsp_core::wav::FLOAT_HEADER_BYTES;
 use schemas::project::{Effect, PluginEngine};
@@ -108,7 +108,8 @@ struct Sound<'s> {
 
 impl Sound<'_> {
     /// Returns the time signatures that the plugin gets: those before the end of the notes or of
-    /// the song. Its tail has the last of them, so that an edit after the end changes no sound.
+    /// the song. The last of them also applies to the tail, so that an edit after the end does not
+    /// change the sound.
     fn time_signatures(&self) -> &[TimeSignatureChange] {
         let end_frame = self.played.length_frames;
         let count = self.time_signatures.partition_point(|change| change.frame < end_frame);
@@ -158,7 +159,7 @@ impl PluginSounds<'_> {
         let Some(plugin_id) = &part.effect.plugin_id else {
             return Ok(PluginSound::Missing { reason: "the project names no plugin".to_owned() });
         };
-        let BeforeEffect { session: before, side_chain } = &part.before;
+        let SessionBeforeEffect { session: before, side_chain } = &part.before;
         let played = Session {
             sample_rate_hz: before.sample_rate_hz,
             tempo: before.tempo.clone(),
@@ -273,8 +274,8 @@ impl PluginSounds<'_> {
         Ok(file)
     }
 
-    /// Returns a plugin, or the reason why it cannot be used, as a sentence without a capital and a
-    /// full stop.
+    /// Returns a plugin, or the reason why it cannot be used, as a clause without a capital letter
+    /// and a full stop.
     fn plugin(&self, format: PluginFormat, id: &str) -> Result<Result<UsablePlugin, String>, RenderError> {
         if !self.may_use_plugins {
             return Ok(Err("the account may not use plugins".to_owned()));
@@ -288,7 +289,7 @@ impl PluginSounds<'_> {
         }
         if !found.module.exists() {
             return Ok(Err(format!(
-                "its file {} is gone; scan the plugin folders again",
+                "its file {} is missing; scan the plugin folders again",
                 found.module.display()
             )));
         }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// How to wait for the render.
+/// Whether the answer waits for the render.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RenderQuery {
@@ -14,7 +14,7 @@ pub(super) struct RenderQuery {
     pub(super) asynchronous: bool,
 }
 
-/// Query of the list of renders.
+/// Query parameters of the list of renders.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RendersQuery {
@@ -22,10 +22,10 @@ pub(super) struct RendersQuery {
     pub(super) project_id: Option<String>,
 }
 
-/// Query of a link.
+/// Query parameters of a download through a link.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LinkQuery {
-    /// The token of the link.
+    /// Token that the link contains.
     pub(super) token: String,
 }

@@ -41,7 +41,7 @@ pub(super) struct RenderRequest {
     /// Format, quality and tags of the file.
     #[serde(flatten)]
     file: FileOptions,
-    /// The part of the song.
+    /// Range and tracks to render.
     #[serde(flatten)]
     selection: SelectionOptions,
     /// Further files of the same render, such as other formats, or one file for each section of the

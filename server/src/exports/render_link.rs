@@ -25,7 +25,7 @@ const MAX_SECS: f64 = 90.0 * 86_400.0;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LinkRequest {
-    /// Time until the link ends, in seconds; a week by default.
+    /// Time until the link expires, in seconds; a week by default.
     // JSON Schema counts 60.0 as an integer.
     #[schema(value_type = Option<u32>, minimum = 60, maximum = 7_776_000)]
     expires_secs: Option<f64>,
@@ -36,7 +36,7 @@ pub(super) struct LinkRequest {
 pub(super) struct RenderLink {
     /// Path of the file, for everybody who has the link.
     url: String,
-    /// When the link ends, RFC 3339.
+    /// Time when the link expires, RFC 3339.
     expires_at: String,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct ExportRequest {
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
     pub(super) project: Option<JsonText>,
-    /// How the samples are written.
+    /// Sample format, dither, loudness and sample rate of the file.
     #[serde(flatten)]
     pub(super) sound: SoundOptions,
     /// Longest tail after the last item of the song, in seconds; 5 by default.

@@ -99,8 +99,9 @@ impl Export for SongSounds {
     }
 }
 
-/// Sends a sound that a plugin has rendered, as a 32-bit float WAV file from the start of the song
-/// on. Sounds that were not used for long may be gone; render them again then.
+/// Sends a sound that a plugin has rendered, as a 32-bit float WAV file that begins at the start of
+/// the song. The service deletes sounds that have not been used for a long time; render such a
+/// sound again.
 #[utoipa::path(get, path = "/plugins/sounds/{sound_id}", tag = "plugins",
     params(("sound_id", description = "Id of the sound")),
     responses((status = 200, description = "The sound", content_type = AudioFormat::Wav.media_type(), headers(("ETag" = String))),

@@ -17,7 +17,7 @@ use crate::rendering::normalization::{
 };
 use crate::rendering::selection::Selection;
 
-/// How the samples of a file are written.
+/// Sample format, dither, loudness and sample rate of a file.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(super) struct SoundOptions {
     /// Sample format of the file. The default of `/plugins/render` is `pcm16`, that of the other
@@ -107,7 +107,7 @@ impl FileSettings {
     /// Checks the options of a file.
     ///
     /// # Errors
-    /// 400 or 422 with the offending option.
+    /// 400 or 422, with a detail that names the invalid option.
     pub(super) fn check(file: CheckedFile, sound: SoundOptions, defaults: SoundDefaults) -> ApiResult<Self> {
         let CheckedFile { format, quality, tags } = file;
         let SoundOptions { bit_depth, noise_shaping, normalize, channel_check, sample_rate_hz } = sound;

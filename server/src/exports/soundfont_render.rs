@@ -48,7 +48,7 @@ pub(super) struct SoundFontRenderRequest {
     /// Id of the SoundFont to play. By default it is the default SoundFont, which also replaces a
     /// missing one.
     soundfont_id: Option<String>,
-    /// SoundFont bank number, 0 by default; 128 has the drum kits.
+    /// SoundFont bank number, 0 by default; bank 128 contains the drum kits.
     #[schema(value_type = u32, maximum = 128, required = false)]
     bank: Option<Value>,
     /// Program number, 0 by default.
@@ -63,8 +63,8 @@ pub(super) struct SoundFontRenderRequest {
     /// 44100, 48000 (the default) or 96000 Hz.
     #[schema(schema_with = rate_choices)]
     sample_rate_hz: Option<u32>,
-    /// Longest tail after the last note, in seconds; by default as long as the service allows. The
-    /// tail ends earlier if it becomes silent.
+    /// Maximum tail after the last note, in seconds. The default is the maximum that the service
+    /// allows. The tail ends earlier if it becomes silent.
     tail_secs: Option<f64>,
     /// Settings of the engine, as in a project.
     #[schema(value_type = ProjectSettings, required = false)]

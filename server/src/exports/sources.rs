@@ -46,12 +46,12 @@ pub(super) struct PluginOutcome {
     track_id: Option<String>,
     /// Id of the effect; null for the instrument of the track.
     effect_id: Option<String>,
-    /// Whether there is a sound.
+    /// State of the plugin's sound.
     #[serde(flatten)]
     state: PluginState,
 }
 
-/// Whether a plugin has a sound.
+/// State of a plugin's sound.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(super) enum PluginState {
@@ -69,7 +69,7 @@ pub(super) enum PluginState {
     },
     /// The plugin cannot be used here.
     Missing {
-        /// Reason, as a sentence without a capital and a full stop.
+        /// Reason, as a clause without a capital letter and a full stop.
         reason: String,
     },
     /// The plugin fails.
@@ -80,8 +80,8 @@ pub(super) enum PluginState {
 }
 
 impl<'a> ProjectSources<'a> {
-    /// Opens the recordings that a project refers to and the owner of the plugins has. Blocks, and
-    /// fails when `should_continue` returns false.
+    /// Opens those recordings of a project that the owner of the plugins has. Blocks, and fails
+    /// when `should_continue` returns false.
     pub(super) fn open(
         plugins: PluginSounds<'a>,
         snapshot: &'a Snapshot,

@@ -117,7 +117,7 @@ impl UnfinishedFile {
 
 impl Drop for UnfinishedFile {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays hidden, and its name shows where it comes from.
+        // If the file cannot be removed, it stays as a hidden file whose name shows its origin.
         let _ = fs::remove_file(&self.path);
     }
 }

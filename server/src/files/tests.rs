@@ -73,7 +73,7 @@ async fn no_name_saves_a_file_outside_the_folder() {
         let path = PathBuf::from(saved["path"].as_str().expect("a path"));
         assert_eq!(path.parent(), Some(desktop.documents.as_path()), "{name}");
     }
-    // A link in the folder counts as a name that is taken.
+    // A link in the folder counts as an existing name.
     let outside = desktop.documents.parent().expect("a folder").join("outside.txt");
     std::os::unix::fs::symlink(&outside, desktop.documents.join("link.txt")).expect("links");
     assert_eq!(desktop.save("link.txt", "x").await.expect(201)["name"], "link (2).txt");

@@ -1,4 +1,4 @@
-//! The temporary file in which a long body waits until it is complete.
+//! The temporary file that stores a long body until it is complete.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
@@ -22,7 +22,7 @@ pub(super) struct BodyDisk {
 }
 
 impl BodyDisk {
-    /// Uses the disk of `folder`, except for its last `reserve_bytes`.
+    /// Uses the disk of `folder`, but leaves `reserve_bytes` free.
     pub(super) fn new(folder: &Path, reserve_bytes: u64) -> Self {
         let budget = FairBytes::new("disk space for large request bodies", FILES_MAX_BYTES);
         Self { budget, folder: folder.into(), reserve_bytes }
@@ -81,7 +81,7 @@ impl WaitingFile {
     /// The file cannot be read.
     pub(super) fn read(mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        // Without this capacity, the buffer would become up to twice as long as the file.
+        // Without this capacity, the buffer could become twice as long as the file.
         bytes.reserve_exact(usize::try_from(self.length_bytes).map_err(io::Error::other)?);
         self.file.rewind()?;
         self.file.take(self.length_bytes).read_to_end(&mut bytes)?;

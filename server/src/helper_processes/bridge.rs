@@ -1,9 +1,9 @@
 //! Starts `songfoundry-bridge`, the program that loads plugins, and ends it.
 //!
-//! On Unix, a supervisor is started (`songfoundry-bridge supervise`), which runs the command. The
-//! supervisor ends the command and all processes that the plugin started when the pipe to the
-//! supervisor's standard input closes. Only this process has the other end of the pipe, so they end
-//! even if this process is killed.
+//! On Unix, the command is run by a supervisor (`songfoundry-bridge supervise`). When the pipe to
+//! its standard input closes, the supervisor ends the command and all processes that the plugin
+//! started. Only this process has the other end of the pipe, so they end even if this process is
+//! killed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -16,8 +16,8 @@ use super::{HelperRegistration, Helpers};
 /// Interval between checks whether a process has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long a command may take to exit after it has closed its output, and how long a supervisor
-/// may take to end the processes of its command.
+/// Maximum time for a command to exit after it has closed its output, and for a supervisor to end
+/// the processes of its command.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The program that loads plugins.
@@ -30,7 +30,7 @@ pub(crate) struct Bridge {
 /// A command of the program that runs the code of a plugin.
 pub(crate) enum BridgeCommand<'a> {
     /// Lists the plugins of this module on standard output, which is a pipe. The output of the
-    /// module comes through another pipe, [`BridgeProcess::take_printed`].
+    /// module itself is sent through another pipe, [`BridgeProcess::take_printed`].
     Scan(&'a Path),
     /// Hosts a plugin.
     #[cfg(unix)]
@@ -141,8 +141,8 @@ impl BridgeProcess {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends the command, which has closed its output or socket. Returns how the command ended, or
-    /// `None` if it kept running for two more seconds.
+    /// Ends the command, which has closed its output or socket. Returns the cause of its exit, or
+    /// `None` if it kept running for [`EXIT_TIMEOUT`].
     pub(crate) fn end_after_output(&mut self) -> Option<Exit> {
         let has_ended = self.has_ended_within(EXIT_TIMEOUT);
         self.end();
@@ -180,7 +180,7 @@ impl BridgeProcess {
         nix::unistd::Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Kills the supervisor, which does not answer. The helper notices this and ends.
+    /// Kills the supervisor, which does not answer. The helper detects this and ends.
     #[cfg(unix)]
     fn kill(&mut self) {
         // This fails if the group has already ended.
@@ -199,12 +199,12 @@ impl Drop for BridgeProcess {
     }
 }
 
-/// How a command ended.
+/// Cause of a command's exit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// By this signal, such as `SIGSEGV`.
+    /// A signal, such as `SIGSEGV`.
     Signal(String),
-    /// By itself, with this exit status in words.
+    /// The command exited with this status, in words.
     Status(String),
 }
 

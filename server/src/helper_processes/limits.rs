@@ -13,11 +13,11 @@ const KILL_GRACE_SECS: u64 = 5;
 /// Limits on the system resources of a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResourceLimits {
-    /// Largest address space in bytes.
+    /// Maximum address space in bytes.
     pub(crate) memory_bytes: u64,
-    /// Longest processor time in seconds.
+    /// Maximum processor time in seconds.
     pub(crate) cpu_secs: u64,
-    /// Largest size of a file that the process writes, in bytes.
+    /// Maximum size of a file that the process writes, in bytes.
     pub(crate) file_bytes: u64,
 }
 
@@ -32,8 +32,8 @@ impl ResourceLimits {
         let Self { memory_bytes, cpu_secs, file_bytes } = self;
         for (resource, soft, hard) in [
             (Resource::RLIMIT_AS, memory_bytes, memory_bytes),
-            // Only the limit of processor time sends SIGXCPU. SIGKILL at the hard limit could have
-            // other causes.
+            // Only the limit of processor time sends SIGXCPU. SIGKILL could have other causes than
+            // the hard limit.
             (Resource::RLIMIT_CPU, cpu_secs, cpu_secs.saturating_add(KILL_GRACE_SECS)),
             (Resource::RLIMIT_FSIZE, file_bytes, file_bytes),
             (Resource::RLIMIT_NOFILE, 64, 64),
@@ -46,7 +46,7 @@ impl ResourceLimits {
         Ok(())
     }
 
-    /// Does nothing: on other systems, only the time is limited.
+    /// Does nothing, because on other systems only the time is limited.
     ///
     /// # Errors
     /// None.
@@ -56,8 +56,8 @@ impl ResourceLimits {
     }
 }
 
-/// Starts a thread that exits the process when its input ends, because then nobody waits for its
-/// result.
+/// Starts a thread that exits the process when its input ends, because its result is no longer
+/// needed then.
 ///
 /// # Errors
 /// If the thread cannot be started.

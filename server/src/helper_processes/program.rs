@@ -27,7 +27,7 @@ pub(crate) struct HelperProgram {
 /// The test that acts as a helper in unit tests, where the executable has no commands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestEntry {
-    /// Path of the test.
+    /// Path of the test function, as the test harness expects it, such as `encoding::tests::a_test`.
     #[cfg_attr(not(test), expect(dead_code, reason = "only unit tests start it"))]
     pub(crate) test: &'static str,
     /// Environment variable that is set if the test must act as the helper.
@@ -92,9 +92,9 @@ impl HelperProgram {
             .stdin(Stdio::piped())
             .stdout(stdout)
             .stderr(stderr);
-        // Ctrl-C in a terminal sends a signal to the whole process group. If the signal killed the
-        // helper, the file that the helper reads would seem to have crashed the helper. So the
-        // helper gets a separate group, and the service ends the helper.
+        // Ctrl-C in a terminal sends a signal to the whole process group. If this signal killed the
+        // helper, the file would be regarded as the cause of a crash. Therefore the helper has a
+        // separate group, and the service ends it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
@@ -108,7 +108,7 @@ impl HelperProgram {
     }
 }
 
-/// Where a helper writes.
+/// Output of a helper.
 pub(crate) enum Output {
     /// The helper writes messages to its standard output.
     Messages,
@@ -140,7 +140,8 @@ impl HelperProcess {
     /// # Errors
     /// If the thread cannot be started, or the messages were taken before.
     pub(crate) fn messages<M: DeserializeOwned + Send + 'static>(&mut self) -> std::io::Result<Receiver<M>> {
-        // A process that writes a file to its standard output has its messages on standard error.
+        // A process that writes a file to its standard output writes its messages to standard
+        // error.
         let stdout = self.child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
         let stderr = || self.child.stderr.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
         let output = stdout.or_else(stderr).ok_or(ErrorKind::BrokenPipe)?;

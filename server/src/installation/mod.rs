@@ -37,7 +37,7 @@ struct Survey {
     ids: Vec<String>,
     /// Number of stored files.
     files: usize,
-    /// Number of stored files that the database refers to.
+    /// Number of stored files to which the database refers.
     known_files: usize,
 }
 
@@ -58,7 +58,8 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
-/// Returns why the database and the stored files do not belong together, or `None` if they do.
+/// Returns the reason why the database and the stored files do not belong together, or `None` if
+/// they do.
 ///
 /// # Errors
 /// If one of them cannot be read.

@@ -1,4 +1,5 @@
-//! Tracks the activity of a connection, to find out whether it is idle or its client does not read.
+//! Tracks the activity of a connection, to detect an idle connection or a client that does not
+//! read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(super) struct Activity {
     last_ms: AtomicU64,
     /// Number of requests whose answers have not ended.
     open_requests: AtomicUsize,
-    /// Number of answers that wait for the client to read.
+    /// Number of answers that wait because the client does not read.
     unread_answers: AtomicUsize,
     had_request: AtomicBool,
 }

@@ -46,9 +46,9 @@ const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 /// Maximum size of the headers of an HTTP/2 request, in bytes (RFC 9113, section 6.5.2).
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
-/// How long, and how many bytes, a connection is read after an answer that did not need the whole
-/// body. Without this, the connection would be reset while the client still sends, and a proxy
-/// would answer 502 instead of passing on the answer (RFC 9112, section 9.6).
+/// Maximum time for which, and number of bytes that, a connection is read after an answer that did
+/// not need the whole body. Without this, the connection would be reset while the client is still
+/// sending, and a proxy would answer 502 instead of passing on the answer (RFC 9112, section 9.6).
 const UNREAD_BODY_WITHIN: Duration = Duration::from_secs(5);
 const UNREAD_BODY_MAX_BYTES: usize = 256 * 1024 * 1024;
 
@@ -192,7 +192,7 @@ async fn over_http2<Io>(
         .initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .max_send_buf_size(HTTP2_SEND_MAX_BYTES)
         .max_header_list_size(HTTP2_HEADERS_MAX_BYTES)
-        // This ends connections whose peer no longer answers.
+        // Ends connections whose peer no longer answers.
         .keep_alive_interval(server_context.idle_max)
         .keep_alive_timeout(server_context.idle_max);
     let mut connection = pin!(builder.serve_connection(io, service));
@@ -222,7 +222,7 @@ async fn over_http2<Io>(
         }
         if !is_ending {
             is_ending = true;
-            // Active requests are still served to their end.
+            // Active requests are still served completely.
             connection.as_mut().graceful_shutdown();
         }
     };

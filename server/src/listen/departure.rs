@@ -1,9 +1,10 @@
 //! Detects that a client has disconnected while its request waits for an answer.
 //!
-//! While hyper works on a request and has buffered bytes of the next one, it does not read. So it
-//! does not notice that the client has closed the connection. The request would keep waiting, and
-//! the connection would keep counting for its address. Therefore a connection with unread bytes is
-//! closed too: clients must not send more than hyper reads while a complete request waits.
+//! While hyper works on a request and has buffered bytes of the next one, it does not read from the
+//! connection. Therefore it does not notice that the client has closed the connection: the request
+//! would keep waiting, and the connection would keep counting for its address. For this reason, a
+//! connection with unread bytes is closed too. Clients must not send more than hyper reads while a
+//! complete request waits.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use tokio::sync::watch;
 
 use super::shared_stream::SharedStream;
 
-/// Time until the first check of a connection, and the longest interval between checks. Unread
-/// bytes must be found in two consecutive checks, because hyper may be about to read them.
+/// Time until the first check of a connection, and maximum interval between checks. Unread bytes
+/// must be found in two consecutive checks, because hyper may be about to read them.
 const FIRST_CHECK_AFTER: Duration = Duration::from_millis(20);
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 
@@ -62,7 +63,7 @@ impl PendingRequest {
     pub(super) async fn client_disconnected(&self, stream: &SharedStream) {
         let mut request_numbers = self.number.subscribe();
         loop {
-            // The sender is `self`, so it exists while this runs.
+            // The sender is a field of `self`, so it exists while this future runs.
             let number = request_numbers.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
             let (mut check_after, mut was_unread) = (FIRST_CHECK_AFTER, false);
             loop {

@@ -64,7 +64,7 @@ pub(crate) async fn serve(
         match accept_result {
             Ok((stream, peer)) => {
                 let Some(open_connection) = open_connections.admit(peer.ip()) else { continue };
-                // Without this, small answers would wait for an acknowledgement (Nagle's
+                // Without this, small answers would be delayed until an acknowledgement (Nagle's
                 // algorithm).
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was closed before it was served");

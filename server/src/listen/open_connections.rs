@@ -11,7 +11,7 @@ use super::activity::Activity;
 use crate::client_address::network_of;
 use crate::config::ConnectionLimits;
 
-/// Shortest interval between log lines about refused connections.
+/// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
 /// Counts open connections.

@@ -97,7 +97,7 @@ impl AsyncWrite for SharedStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Nothing to do: the operating system sends written bytes itself.
+        // The operating system sends written bytes itself, so nothing needs to be flushed.
         Poll::Ready(Ok(()))
     }
 

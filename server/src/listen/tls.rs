@@ -23,7 +23,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(5);
 /// Interval of warnings about the certificate's expiry.
 const WARN_EVERY: Duration = Duration::from_secs(86_400);
 
-/// How long before the certificate's expiry warnings begin.
+/// Time before the certificate's expiry at which warnings begin.
 const WARN_BEFORE: Duration = Duration::from_secs(14 * 86_400);
 
 /// The reason why a certificate cannot be used.
@@ -183,7 +183,7 @@ impl Hangups {
         }
     }
 
-    /// Never completes: the system has no such signal.
+    /// Never completes, because the system has no such signal.
     #[cfg(not(unix))]
     pub(crate) async fn next(&mut self) {
         std::future::pending::<()>().await;

@@ -9,6 +9,7 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
+use tungstenite::Error as WebSocketError;
 
 use super::message::Answer;
 use super::pace::Pace;
@@ -19,6 +20,8 @@ use crate::state::AppState;
 
 /// Close codes of RFC 6455, section 7.4.1, and of the IANA registry.
 const CLOSE_GOING_AWAY: u16 = 1001;
+const CLOSE_PROTOCOL_ERROR: u16 = 1002;
+const CLOSE_INVALID_TEXT: u16 = 1007;
 const CLOSE_TOO_LARGE: u16 = 1009;
 pub(super) const CLOSE_TRY_AGAIN: u16 = 1013;
 /// Close code for a caller who has lost access.
@@ -72,11 +75,14 @@ pub(super) async fn run(
         let arrived_at = Instant::now();
         let message = match received {
             Ok(Some(Ok(message))) => message,
-            Ok(Some(Err(error))) if is_too_large(&error) => {
-                return close(socket, CLOSE_TOO_LARGE, "a message has more than 256 KiB").await;
+            Ok(Some(Err(error))) => {
+                if let Some((code, reason)) = violation(error) {
+                    close(socket, code, reason).await;
+                }
+                return;
             }
-            // The client has closed the WebSocket, has gone, or violates the protocol.
-            Ok(None | Some(Err(_))) => return,
+            // The client has gone.
+            Ok(None) => return,
             Err(_) if last_message_at.elapsed() >= SILENCE_MAX => {
                 return close(socket, CLOSE_GOING_AWAY, "no message for a minute").await;
             }
@@ -109,7 +115,7 @@ pub(super) async fn run(
                 (send_answers(&mut socket, &answers).await, processing)
             }
             Message::Ping(_) | Message::Pong(_) => (Ok(()), Duration::ZERO),
-            Message::Close(_) => return,
+            Message::Close(_) => return answer_close(socket).await,
         };
         if sending.is_err() {
             return;
@@ -168,6 +174,13 @@ async fn close(mut socket: WebSocket, code: u16, reason: &str) {
     drop(send(&mut socket, Message::Close(Some(frame))).await);
 }
 
+/// Sends the answer to a close frame of the client: the library has prepared it, and sends it at the
+/// next receive.
+async fn answer_close(mut socket: WebSocket) {
+    // No message follows a close frame.
+    drop(timeout(SEND_TIMEOUT, socket.recv()).await);
+}
+
 /// Returns a text of at most 123 bytes, the maximum for the reason of a close frame (RFC 6455,
 /// section 5.5).
 pub(super) fn shortened(mut reason: String) -> Utf8Bytes {
@@ -176,7 +189,13 @@ pub(super) fn shortened(mut reason: String) -> Utf8Bytes {
     reason.into()
 }
 
-/// Whether a message was refused for its size.
-fn is_too_large(error: &axum::Error) -> bool {
-    error.to_string().contains("too long")
+/// Returns the close code and the reason if a client has sent a frame that RFC 6455 or the maximum
+/// size forbids; `None` if the client has gone.
+fn violation(error: axum::Error) -> Option<(u16, &'static str)> {
+    match error.into_inner().downcast_ref()? {
+        WebSocketError::Capacity(_) => Some((CLOSE_TOO_LARGE, "a message has more than 256 KiB")),
+        WebSocketError::Utf8(_) => Some((CLOSE_INVALID_TEXT, "a text is not UTF-8")),
+        WebSocketError::Protocol(_) => Some((CLOSE_PROTOCOL_ERROR, "a frame violates RFC 6455")),
+        _ => None,
+    }
 }

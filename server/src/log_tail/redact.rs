@@ -9,11 +9,11 @@ const REDACTED_TEXT: &str = "(hidden)";
 /// Texts that precede a secret. The characters after them that may belong to the secret are hidden.
 const SECRET_MARKERS: [&str; 6] = ["Bearer ", "bearer ", "bearer.", "token=", "password=", "secret="];
 
-/// Texts that secrets begin with: API keys, and tokens (a JSON object in base64).
+/// First characters of secrets: API keys, and tokens (a JSON object in base64).
 const SECRET_PREFIXES: [&str; 2] = ["sfk_", "eyJ"];
 
-/// Minimum length of a secret that is hidden by its first characters, so that ordinary words are
-/// not hidden.
+/// Minimum length of a secret that is recognized by its first characters, so that ordinary words
+/// are not hidden.
 const SECRET_MIN_CHARS: usize = 12;
 
 /// Returns `text` without tokens, API keys, and passwords in addresses.

@@ -28,8 +28,8 @@ pub(super) struct Folder {
     path: String,
     /// Name of the folder.
     name: String,
-    /// Folders in this folder, sorted by name. Null if they were not read, also for a link to a
-    /// folder above: request this folder's path to list them.
+    /// Folders in this folder, sorted by name. Null if they were not read, and for a link to a
+    /// folder above; a request with this folder's path lists them.
     folders: Option<Vec<Folder>>,
 }
 
@@ -93,9 +93,9 @@ fn list_subfolders(
     }
     folders.sort_by_cached_key(|folder| (folder.name.to_lowercase(), folder.name.clone()));
     if depth > 1 {
-        // A link to a folder above would show the same folders again.
+        // A link to a folder above would list the same folders again.
         for folder in folders.iter_mut().filter(|folder| !dir.starts_with(&folder.path)) {
-            // Stays `None` if the folder cannot be read.
+            // The value stays `None` if the folder cannot be read.
             folder.folders = list_subfolders(roots, Path::new(&folder.path), depth - 1, budget).ok();
         }
     }

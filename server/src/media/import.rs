@@ -59,7 +59,7 @@ pub(super) struct RefusedMedia {
 }
 
 /// Imports audio files from this machine by their paths, without an upload. The limits and the
-/// quota of uploads apply. If all files are refused, the answer is the problem of the first.
+/// quota of uploads apply. If all files are refused, the answer is the problem of the first file.
 /// Only administrators may do this.
 #[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
     responses((status = 201, body = ImportedMedia),
@@ -95,7 +95,7 @@ fn import_all(
     for path in paths {
         match import_one(state, runtime, owner_id, &roots, &path, caller) {
             Ok((file, is_known)) => answer.files.push(ImportedFile { path, known: is_known, file }),
-            // This error, such as a full disk, would end every other import, too.
+            // The cause of this error, such as a full disk, would also stop every other import.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedMedia { path, problem: error.problem() });
@@ -119,7 +119,7 @@ fn import_one(
 ) -> ApiResult<(AudioFile, bool)> {
     let real_path = roots.resolve(path)?;
     let name = real_path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // Checked before opening, because opening a pipe would block.
+    // The file is checked before it is opened, because opening a pipe would block.
     let is_file = std::fs::metadata(&real_path).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_audio(&name) {
         let detail = format!(

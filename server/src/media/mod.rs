@@ -1,7 +1,8 @@
 //! Audio on the machine of the service: browses its folders, and imports files without an upload.
 //!
 //! Only administrators (which includes local callers) may use these routes, and only inside the
-//! folders of `SF_MEDIA_DIRS`: `roots.rs` refuses `..` and symbolic links that lead out of them.
+//! folders of `SF_MEDIA_DIRS`: `roots.rs` refuses `..`, and symbolic links that lead out of these
+//! folders.
 
 mod drives;
 mod folders;

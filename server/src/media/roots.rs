@@ -78,7 +78,7 @@ impl MediaRoots {
     }
 }
 
-/// Makes the error for a path that cannot be read.
+/// Returns the error for a path that cannot be read.
 pub(super) fn unreadable_path_error(path: &str, error: &std::io::Error) -> ApiError {
     match error.kind() {
         ErrorKind::PermissionDenied => ApiError::Forbidden {
@@ -106,7 +106,7 @@ fn outside_media_error(path: &str) -> ApiError {
     }
 }
 
-/// Returns a path for messages: without control characters, and cut to 300 characters.
+/// Returns a path for messages: without control characters, and with at most 300 characters.
 pub(super) fn printable(path: &str) -> String {
     path.chars().filter(|letter| !letter.is_control()).take(300).collect()
 }

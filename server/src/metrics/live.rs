@@ -76,7 +76,7 @@ impl Default for BlockTimes {
 pub(crate) struct OpenLivePlugin(LiveMetrics);
 
 impl OpenLivePlugin {
-    /// Counts a block: the time until its answer, or `None` if that was late.
+    /// Counts a block. `round_trip` is the time until its answer, or `None` if the answer was late.
     pub(crate) fn count_block(&self, round_trip: Option<Duration>) {
         self.0.plugin_blocks.inc();
         match round_trip {

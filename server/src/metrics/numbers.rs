@@ -166,7 +166,7 @@ impl Metrics {
         self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(duration.as_secs_f64());
     }
 
-    /// Counts a render of a kind, such as `project`: the time it took and the length of its audio.
+    /// Counts a render of a kind, such as `project`, with its duration and the length of its audio.
     pub(crate) fn rendered(&self, kind: &'static str, duration: Duration, audio_secs: f64) {
         let labels = KindLabel { kind: kind.to_owned() };
         self.render_secs.get_or_create(&labels).inc_by(duration.as_secs_f64());
@@ -191,7 +191,7 @@ impl Metrics {
 
     /// Sets the numbers of waiting and running tasks, by kind and state.
     pub(crate) fn set_tasks(&self, counts: Vec<(String, &'static str, i64)>) {
-        // Kinds without tasks would otherwise keep their last count.
+        // Without this, kinds that no longer have tasks would keep their last count.
         self.tasks.clear();
         for (kind, state, count) in counts {
             let labels = TaskLabels { kind, state: state.to_owned() };

@@ -9,8 +9,8 @@ use crate::exports::{STEM_FILES, plugin_sound_files, render_files};
 use crate::state::AppState;
 use crate::{audio, db, disk, soundfonts};
 
-/// How long the measured sizes of the database and of stored files stay valid. Measuring lists all
-/// files, which takes long with object storage.
+/// Time for which the measured sizes of the database and of stored files stay valid. Measuring
+/// lists all files, which is slow with object storage.
 const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 
 /// Time of the last measurement of the stored files by this process.
@@ -18,7 +18,7 @@ const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 pub(crate) struct LastMeasurement(Mutex<Option<Instant>>);
 
 impl LastMeasurement {
-    /// Whether a new measurement is due. If so, records that it is made now.
+    /// Whether a new measurement is due. If so, records that it starts now.
     fn claim_if_due(&self) -> bool {
         let mut measured_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = measured_at.is_none_or(|instant| instant.elapsed() >= SUMS_VALID_FOR);

@@ -1,8 +1,8 @@
 //! `/metrics`: metrics for Prometheus, in the OpenMetrics text format.
 //!
 //! Counters and histograms cover this process since its start. Gauges are measured for each answer,
-//! but the sizes of the database and of stored files at most once a minute. `SF_METRICS` decides
-//! who may read the metrics.
+//! but the sizes of the database and of stored files at most once a minute. `SF_METRICS` determines
+//! which callers may read the metrics.
 
 mod gauges;
 

@@ -15,7 +15,8 @@ fn text(answer: &Answer) -> String {
     text
 }
 
-/// Returns the value of the metric whose line starts with `prefix`: its name and labels.
+/// Returns the value of the metric whose line starts with `prefix`, which is its name with its
+/// labels.
 #[track_caller]
 fn value(text: &str, prefix: &str) -> f64 {
     let number = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());

@@ -18,9 +18,9 @@ use crate::large_answer::Recipient;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
-/// Memory that an import needs per byte of its file, as a multiple of the memory that
-/// [`with_document`] counts per byte of JSON. In the worst case, three bytes of running status
-/// become an event of 40 bytes and half a note of 80 bytes of JSON.
+/// Memory that an import needs per byte of its file, relative to the memory that [`with_document`]
+/// counts per byte of JSON. In the worst case, three bytes of running status become an event of 40
+/// bytes and half a note of 80 bytes of JSON.
 const DOCUMENT_MEMORY_FACTOR: usize = 6;
 
 /// Maximum length of a project's name in characters, as in the project schema.

@@ -60,7 +60,7 @@ async fn a_file_becomes_a_project_that_can_be_saved_and_exported() {
 }
 
 #[tokio::test]
-async fn a_form_that_does_not_end_in_time_is_refused() {
+async fn a_form_that_does_not_end_within_the_time_limit_is_refused() {
     let app = TestApp::with(&[("SF_BODY_MAX_SECS", "1"), ("SF_BODY_MIN_BYTES_PER_SEC", "0")]).await;
     for part in ["file", "other"] {
         let head =
@@ -77,7 +77,7 @@ async fn a_form_that_does_not_end_in_time_is_refused() {
 }
 
 #[tokio::test]
-async fn the_file_may_come_in_a_form_or_as_an_octet_stream() {
+async fn the_file_may_be_sent_in_a_form_or_as_an_octet_stream() {
     let app = TestApp::start().await;
     let kind = "multipart/form-data; boundary=edge";
     assert!(import(&app, "", kind, form("file", &song())).await.expect(200)["project"].is_object());

@@ -1,5 +1,5 @@
-//! Finds and quarantines orphans: stored files that no database row needs. A crash, a cancelled
-//! task or a deleted row leaves them behind.
+//! Finds and quarantines orphans, which are stored files that no database row needs. They remain
+//! after a crash, a cancelled task or the deletion of a row.
 //!
 //! An orphan is moved to the quarantine (`storage/blobs/quarantine.rs`) and logged after this
 //! database has not needed it for `SF_ORPHAN_AGE_SECS`. The delay protects files while the service
@@ -64,7 +64,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
             () = state.stop.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        // If one collection fails, the other still runs.
+        // If one of the two collections fails, the other still runs.
         let local_result = collect_local_parts(&state, &state.blobs).await;
         let collect_result = collect_with_lease(&state, &holder, every, clock::now_unix_ms()).await;
         for error in [local_result, collect_result].into_iter().filter_map(Result::err) {
@@ -82,7 +82,7 @@ async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now
 }
 
 /// Quarantines files that this database has not needed for `age`, restores files that it needs, and
-/// deletes files whose time in the quarantine is over.
+/// deletes files whose time in the quarantine has ended.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -97,7 +97,7 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
 }
 
 fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
-    // While the lock is held, no upload runs whose files could look like orphans.
+    // The lock makes sure that no upload is running whose files could be taken for orphans.
     let _contents = lock_contents(state, runtime)?;
     runtime.block_on(audio::delete_unowned_contents(&state.db))?;
     let expected_files = runtime.block_on(inventory::list_expected_files(&state.db))?;
@@ -112,7 +112,7 @@ fn quarantine_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms
 }
 
 /// Returns the orphans that this database has not needed for `age`. For the other orphans, records
-/// since when they have not been needed. Blocks.
+/// the time since which they have not been needed. Blocks.
 ///
 /// # Errors
 /// A query fails.
@@ -183,7 +183,7 @@ pub(crate) fn quarantine_orphan(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()>
 }
 
 /// Quarantines parts of uploads that the database does not list and that no upload can continue.
-/// With object storage, parts are on the machine that received them. Each process therefore handles
+/// With object storage, parts are on the machine that received them. Therefore each process checks
 /// the parts and the quarantine of its own machine.
 async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
     if !blobs.is_remote() {
@@ -236,9 +236,9 @@ fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiRe
     Ok(blobs.list_quarantined()?)
 }
 
-/// Deletes files whose time in the quarantine (`SF_QUARANTINE_DAYS`, `SF_DELETED_KEPT_SECS`) is
-/// over at `now_ms`. The caller must already have removed the rows of deleted files up to that
-/// time, because no row may outlive its files.
+/// Deletes files whose time in the quarantine (`SF_QUARANTINE_DAYS`, `SF_DELETED_KEPT_SECS`) has
+/// ended at `now_ms`. The caller must already have removed the rows of files that were deleted up
+/// to that time, because a row must not exist longer than its files.
 fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for file in restore_needed_in(state, runtime, blobs)? {

@@ -1,5 +1,5 @@
-//! Records of stored files that no row needs. Each record has the time since when no row has needed
-//! the file.
+//! Records of stored files that no row needs. Each record has the time since which no row has
+//! needed the file.
 
 use std::collections::{HashMap, HashSet};
 

@@ -65,7 +65,7 @@ impl PageFiles {
             return Ok(None);
         }
         let copy = PathBuf::from(format!("{}.br", real.display()));
-        // A compressed copy that is older than its file is left over from an earlier build.
+        // A compressed copy that is older than its file is from an earlier build.
         let copy_metadata = copy
             .symlink_metadata()
             .ok()
@@ -140,8 +140,7 @@ fn media_type(file: &Path) -> &'static str {
     }
 }
 
-/// Whether an error means that the file does not exist. No file can exist under a name that is too
-/// long.
+/// Whether an error means that the file does not exist. A name that is too long belongs to no file.
 fn is_no_file(error: io::ErrorKind) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error, NotFound | NotADirectory | InvalidFilename)

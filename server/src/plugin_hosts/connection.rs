@@ -1,5 +1,5 @@
-//! The socket to a hosted plugin. Reads and writes wait, but only until a deadline, and only while
-//! somebody waits for the result.
+//! The socket to a hosted plugin. Reads and writes block until a deadline, and only while the
+//! result is still needed.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,25 +12,26 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::SockRef;
 use songfoundry_bridge_protocol::frame::{BINARY_BYTES_MAX, HEADER_BYTES_MAX};
 
-/// Interval of the checks whether the work is still wanted.
+/// Interval between checks whether the result is still needed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Size of the buffer of each direction of a socket, in bytes, which the system may limit. Several
-/// requests of a render fit, so that the plugin finds the next one when it has answered one.
+/// Size of the buffer of each direction of a socket, in bytes, which the system may limit. It holds
+/// several requests of a render, so that the plugin finds the next request as soon as it has
+/// answered one.
 const SOCKET_BUFFER_BYTES: usize = 512 << 10;
 
-/// Number of bytes that are taken from the socket at once while a request is written.
+/// Maximum number of bytes that are read from the socket at once while a request is written.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Maximum number of bytes of answers that wait to be read: those of the longest frame.
+/// Maximum number of received bytes that have not been read yet: the length of the longest frame.
 const RECEIVED_BYTES_MAX: usize = HEADER_BYTES_MAX + BINARY_BYTES_MAX;
 
-/// Reason why a connection gave up.
+/// Reason why the work on a connection was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The deadline has passed.
     Late,
-    /// Nobody waits for the result any more.
+    /// The result is no longer needed.
     Cancelled,
     /// An administrator has requested the end of the helper.
     EndedByAdministrator,
@@ -44,7 +45,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Returns a socket, and the helper's end of it.
+    /// Returns a socket and its other end, which is for the helper.
     pub(super) fn pair() -> io::Result<(Self, UnixStream)> {
         let (stream, helper_stream) = UnixStream::pair()?;
         for end in [&stream, &helper_stream] {
@@ -54,7 +55,7 @@ impl Socket {
         Ok((Self { stream, received: VecDeque::new() }, helper_stream))
     }
 
-    /// Sends a byte with file descriptors. The helper has read all earlier bytes.
+    /// Sends a byte with file descriptors. The helper must have read all earlier bytes.
     #[cfg(target_os = "linux")]
     pub(super) fn send_descriptors(&self, descriptors: [std::os::fd::BorrowedFd<'_>; 3]) -> io::Result<()> {
         use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
@@ -66,14 +67,14 @@ impl Socket {
     }
 }
 
-/// A socket with a deadline. While a request does not fit into the buffer of the socket, answers
-/// are taken from it, because a helper that waits for the end of its answer reads no request.
+/// A socket with a deadline. While the socket's buffer is too full for a request, answers are read
+/// from the socket, because a helper that is still writing its answer reads no requests.
 pub(super) struct Connection<'a> {
     socket: &'a mut Socket,
     deadline: Instant,
-    /// Returns a reason to give up before the deadline.
+    /// Returns a reason to stop before the deadline.
     stop: &'a dyn Fn() -> Option<Stop>,
-    /// The reason why the connection gave up.
+    /// The reason why the connection was stopped.
     pub(super) stopped: Option<Stop>,
 }
 
@@ -86,8 +87,8 @@ impl<'a> Connection<'a> {
         Self { socket, deadline, stop, stopped: None }
     }
 
-    /// Returns an error if the connection must give up. Also called if there is data, because a
-    /// plugin could send single bytes for ever.
+    /// Returns an error if the connection must stop. This is checked even if data has arrived,
+    /// because a plugin could send single bytes without end.
     fn check(&mut self) -> io::Result<()> {
         self.stopped = match Instant::now() > self.deadline {
             true => Some(Stop::Late),
@@ -99,7 +100,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Waits until the socket can be written, and takes answers meanwhile.
+    /// Waits until the socket can be written, and reads answers in the meantime.
     fn wait_to_write(&mut self) -> io::Result<()> {
         let Socket { stream, received } = &mut *self.socket;
         let is_full = received.len() >= RECEIVED_BYTES_MAX;
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_is_waited_for_until_the_deadline_or_a_stop() {
+    fn waiting_for_a_silent_peer_ends_at_the_deadline_or_a_stop() {
         let now = Instant::now();
         let later = now + Duration::from_secs(60);
         assert_eq!(stopped_by(now + 2 * CHECK_INTERVAL, &|| None, false), Some(Stop::Late));
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_taken_while_the_peer_does_not_read() {
+    fn answers_are_received_while_the_peer_does_not_read() {
         let (mut socket, mut peer) = Socket::pair().expect("sockets");
         let bytes: Vec<u8> = (0..8 << 20).map(|index: u32| (index % 251) as u8).collect();
         let expected = bytes.clone();
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_ends_and_reads_nothing_is_an_error() {
+    fn a_peer_that_closes_without_reading_is_an_error() {
         let (mut socket, peer) = Socket::pair().expect("sockets");
         peer.shutdown(std::net::Shutdown::Write).expect("shuts down");
         let deadline = Instant::now() + Duration::from_secs(60);

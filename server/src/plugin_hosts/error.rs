@@ -5,18 +5,18 @@ use songfoundry_bridge_protocol::PluginFormat;
 use crate::error::ApiError;
 use crate::helper_processes::bridge::Exit;
 
-/// Longest text from a helper in an error, in characters.
+/// Maximum length of a helper's text in an error, in characters.
 const REASON_MAX_CHARS: usize = 500;
 
 /// Reason why a hosted plugin gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The program that hosts plugins does not run.
+    /// The program that hosts plugins cannot be started.
     #[error("the plugin helper {program} cannot be used: {reason} (SF_BRIDGE)")]
     NotStarted {
         /// Path of the program.
         program: String,
-        /// Reason, as a sentence without a capital and a full stop.
+        /// Reason, as a clause without a capital letter and a full stop.
         reason: String,
     },
     /// The program cannot host plugins of this format.
@@ -25,7 +25,7 @@ pub enum HostError {
     /// The helper or the plugin refused a request.
     #[error("the plugin cannot be used: {reason}")]
     Refused {
-        /// Reason, as a sentence without a capital and a full stop.
+        /// Reason, as a clause without a capital letter and a full stop.
         reason: String,
     },
     /// A signal ended the process of the plugin.
@@ -46,19 +46,19 @@ pub enum HostError {
         /// The limit in seconds.
         limit_secs: u64,
     },
-    /// The answer does not fit the request.
+    /// The answer does not match the request.
     #[error("the plugin sent an invalid answer: {reason}")]
     InvalidAnswer {
-        /// Reason, as a sentence without a capital and a full stop.
+        /// Reason, as a clause without a capital letter and a full stop.
         reason: String,
     },
     /// An administrator ended the process of the plugin.
     #[error("an administrator ended the process of the plugin")]
     EndedByAdministrator,
-    /// Nobody waits for the result any more.
+    /// The result is no longer needed.
     #[error("the work with the plugin was cancelled")]
     Cancelled,
-    /// The operating system failed.
+    /// An operation of the operating system failed.
     #[error("the plugin cannot be hosted: {0}")]
     Io(#[from] std::io::Error),
 }
@@ -70,8 +70,8 @@ impl HostError {
         matches!(self, Self::Crashed { .. } | Self::Ended { .. })
     }
 
-    /// Returns the answer in the API. `text` describes the error, without a capital and a full
-    /// stop.
+    /// Returns the answer in the API. `text` describes the error, without a capital letter and a
+    /// full stop.
     pub(crate) fn into_api_error(self, text: &str) -> ApiError {
         let detail = sentence(text);
         match self {
@@ -98,13 +98,13 @@ impl HostError {
     }
 }
 
-/// Returns a text from a helper for an error: without control characters, and cut to a maximum
-/// length.
+/// Returns a helper's text for use in an error: without control characters, and with at most
+/// [`REASON_MAX_CHARS`].
 pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(REASON_MAX_CHARS).collect()
 }
 
-/// Returns the name of a plugin format for people.
+/// Returns the displayed name of a plugin format.
 fn format_name(format: PluginFormat) -> &'static str {
     match format {
         PluginFormat::Vst2 => "VST2",
@@ -119,7 +119,7 @@ impl From<HostError> for ApiError {
     }
 }
 
-/// Returns a reason with a capital and a full stop.
+/// Returns a reason with a capital letter and a full stop.
 fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());

@@ -11,16 +11,17 @@ use tokio::sync::Mutex;
 use super::error::HostError;
 use crate::helper_processes::bridge::Bridge;
 
-/// How long an answer of the program is valid. An administrator may install the program later.
+/// Time for which an answer of the program is cached. An administrator may install the program
+/// later.
 const VALID_FOR: Duration = Duration::from_secs(60);
 
 /// Time limit for the program's answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum length of the program's answer.
+/// Maximum length of the program's answer in bytes.
 const ANSWER_MAX_BYTES: u64 = 64 * 1024;
 
-/// The formats that the program can host, or the reason why it does not run.
+/// The formats that the program can host, or the reason why it cannot be started.
 type Answer = Result<Vec<PluginFormat>, String>;
 
 /// The last answer of the program. One caller asks the program; others wait for its answer.
@@ -31,7 +32,7 @@ impl Formats {
     /// Returns the formats.
     ///
     /// # Errors
-    /// [`HostError::NotStarted`] if the program does not run.
+    /// [`HostError::NotStarted`] if the program cannot be started.
     pub(super) async fn get(&self, bridge: &Bridge) -> Result<Vec<PluginFormat>, HostError> {
         let mut last = self.0.lock().await;
         let answer = match last.as_ref().filter(|(asked_at, _)| asked_at.elapsed() < VALID_FOR) {

@@ -15,7 +15,7 @@ use super::error::{HostError, printable};
 use crate::helper_processes::bridge::{BridgeCommand, BridgeProcess};
 use crate::state::make_private_dir;
 
-/// How long a helper may take to end itself.
+/// Maximum time for a helper to end itself.
 const CLOSE_MAX: Duration = Duration::from_millis(1_500);
 
 /// A running helper. Dropping it ends all of its processes and deletes the plugin's home folder.
@@ -52,7 +52,7 @@ impl<'a> HostHelper<'a> {
         Ok(Self { hosts, is_cancelled, socket, process, _home: home })
     }
 
-    /// Returns why the helper has ended or must end; `None` while it runs.
+    /// Returns the reason why the helper has ended or must end; `None` while it runs.
     pub(super) fn end_reason(&mut self) -> Option<HostError> {
         if self.process.is_to_end() {
             return Some(HostError::EndedByAdministrator);
@@ -60,13 +60,12 @@ impl<'a> HostHelper<'a> {
         self.process.has_ended().then(|| HostError::of_exit(self.process.end_after_output()))
     }
 
-    /// Asks the helper to end itself, and waits for its end. A killed helper cannot delete the
-    /// files of its X server. Does not wait longer than [`CLOSE_MAX`], also if the work is
-    /// cancelled.
+    /// Asks the helper to end itself, and waits until it has ended. A killed helper cannot delete
+    /// the files of its X server. Waits at most [`CLOSE_MAX`], even if the work is cancelled.
     pub(super) fn close(&mut self) {
         let deadline = Instant::now() + CLOSE_MAX;
         let mut connection = Connection::until(deadline, &mut self.socket, &|| None);
-        // The answer says nothing; the end of the process does.
+        // The answer is not read; only the end of the process matters.
         if write_frame(&mut connection, &Request::Close, &[]).is_ok() {
             self.process.has_ended_within(deadline.saturating_duration_since(Instant::now()));
         }
@@ -82,7 +81,7 @@ impl<'a> HostHelper<'a> {
     }
 
     /// Sends a request. If the helper does not read it, ends the helper. Blocks while earlier
-    /// requests fill the socket.
+    /// requests fill the socket's buffer.
     pub(super) fn send(&mut self, request: &Request, binary: &[u8]) -> Result<(), HostError> {
         self.exchange(|connection| write_frame(connection, request, binary))
     }
@@ -104,8 +103,8 @@ impl<'a> HostHelper<'a> {
         sent.map_err(|error| self.end_after(FrameError::Socket(error), None))
     }
 
-    /// Returns the reason if the helper has ended, or if an administrator has requested its end.
-    /// Ends all of its processes then.
+    /// If the helper has ended, or if an administrator has requested its end, ends all of its
+    /// processes and returns the reason.
     pub(super) fn take_end(&mut self) -> Option<HostError> {
         if self.process.is_to_end() {
             self.process.end();
@@ -131,7 +130,7 @@ impl<'a> HostHelper<'a> {
         outcome.map_err(|error| self.end_after(error, stopped))
     }
 
-    /// Ends the helper after a failed exchange. Returns the reason in the terms of the plugin.
+    /// Ends the helper after a failed exchange. Returns the error that describes the cause.
     fn end_after(&mut self, error: FrameError, stopped: Option<Stop>) -> HostError {
         if stopped.is_none() && matches!(error, FrameError::Socket(_)) {
             return HostError::of_exit(self.process.end_after_output());

@@ -17,7 +17,7 @@ use super::{PluginHosts, PluginRef};
 /// processes one, the next ones are already in its socket.
 const PENDING_MAX: usize = 4;
 
-/// How a plugin is opened.
+/// Settings with which a plugin is opened.
 #[derive(Clone, Copy)]
 pub struct OpenOptions<'a> {
     /// Sample rate in hertz.
@@ -28,7 +28,7 @@ pub struct OpenOptions<'a> {
     pub is_real_time: bool,
     /// Whether the plugin's own window can be opened ([`PluginHost::open_window`]).
     pub can_show_window: bool,
-    /// Whether nobody waits for the result any more.
+    /// Returns whether the result is no longer needed.
     pub is_cancelled: &'a dyn Fn() -> bool,
 }
 
@@ -51,7 +51,7 @@ pub struct PluginHost<'a> {
     bytes: Vec<u8>,
 }
 
-/// Output that was requested.
+/// Properties of output that was requested but not yet received.
 #[derive(Clone, Copy)]
 struct PendingOutput {
     channels: usize,
@@ -184,7 +184,7 @@ impl<'a> PluginHost<'a> {
         }
     }
 
-    /// Lets the plugin process blocks in shared memory from now on. Must be called in the context
+    /// Makes the plugin process blocks in shared memory from now on. Must be called in the context
     /// of the runtime that waits for the answers. Blocks.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl<'a> PluginHost<'a> {
         }
     }
 
-    /// Opens the plugin's own window, and its server, which demands `secret`. Blocks.
+    /// Opens the plugin's own window, and the server that shows it, which demands `secret`. Blocks.
     ///
     /// # Errors
     /// [`HostError`]; [`HostError::Refused`] if the plugin has no window or cannot open it.
@@ -238,12 +238,13 @@ impl<'a> PluginHost<'a> {
         }
     }
 
-    /// Returns why the process of the plugin has ended or must end; `None` while it runs.
+    /// Returns the reason why the process of the plugin has ended or must end; `None` while it
+    /// runs.
     pub fn end_reason(&mut self) -> Option<HostError> {
         self.helper.end_reason()
     }
 
-    /// Lets the plugin's process end itself within a short time. Blocks.
+    /// Asks the plugin's process to end itself, and waits for a short time. Blocks.
     pub fn close(mut self) {
         self.helper.close();
     }

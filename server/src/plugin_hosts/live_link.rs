@@ -18,9 +18,9 @@ const CLOCK_TICK: Duration = Duration::from_millis(1);
 /// Number of signals that are read at once.
 const SIGNALS: usize = 64;
 
-/// The shared memory, and the sockets on which its ends signal each other by bytes. The helper has
-/// the other ends of the sockets: what a plugin sets for them does not apply to the service's ends,
-/// which never block.
+/// The shared memory, and the sockets on which the service and the helper signal each other by
+/// bytes. The helper has the other ends of the sockets. Flags that a plugin sets on its ends do not
+/// apply to the service's ends, which never block.
 #[derive(Debug)]
 pub struct LiveLink {
     memory: LiveMemory,
@@ -49,7 +49,8 @@ impl LiveLink {
             MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING,
         )?);
         file.set_len(LIVE_MEMORY_BYTES as u64)?;
-        // A helper that shortened the memory would end this process by a signal.
+        // The seals keep the helper from shortening the memory, which would end this process with a
+        // signal.
         let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
         fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
         let [(posted, helper_posted), (answered, helper_answered)] =
@@ -68,12 +69,13 @@ impl LiveLink {
     pub fn post(&mut self, transport: &Transport, changes: &[ParameterValue], input: &LiveAudio) {
         self.number = self.number.wrapping_add(1);
         self.memory.post(self.number, transport, changes, input);
-        // A full socket signals the block, too, and one that the helper has closed needs no signal.
+        // Errors are ignored. A full socket already contains a signal for the helper, and a helper
+        // that has closed the socket needs none.
         let _ = self.posted.write(&[1]);
     }
 
-    /// Returns the number of posted blocks without an answer. A helper that writes another number
-    /// counts as silent.
+    /// Returns the number of posted blocks without an answer. It is large if the helper has answered a
+    /// number that was never posted.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.number.wrapping_sub(self.answered_number())
@@ -85,14 +87,15 @@ impl LiveLink {
         self.memory.answered()
     }
 
-    /// Waits until the last posted block is answered. Returns its answer and replaces `output` by
-    /// its output; `None` after the deadline.
+    /// Waits until the last posted block is answered. Returns its answer and replaces the content
+    /// of `output` by the block's output. Returns `None` after the deadline.
     pub async fn answer(&mut self, deadline: Instant, output: &mut LiveAudio) -> Option<LiveAnswer> {
         let early = earliness(deadline.saturating_duration_since(Instant::now()));
         let deadline = deadline.checked_sub(early).unwrap_or(deadline);
         while self.waiting() != 0 {
             let Ok(Ok(())) = timeout_at(deadline, self.answered.readable()).await else { break };
-            // Signals are read before the number, so an answer in between wakes this task again.
+            // Signals are read before the number is checked, so an answer in between wakes this
+            // task again.
             match self.answered.try_read(&mut [0; SIGNALS]) {
                 // The helper has closed its end.
                 Ok(0) => break,
@@ -100,7 +103,7 @@ impl LiveLink {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(_) => break,
             }
-            // A helper that signals without an end must not keep this task.
+            // A helper that signals without end must not occupy this task.
             if Instant::now() >= deadline {
                 break;
             }
@@ -109,8 +112,8 @@ impl LiveLink {
     }
 }
 
-/// Returns how long before its end a wait ends, because timers are late. Some of a short wait must
-/// remain: at 192 kHz, it has 1 ms.
+/// Returns how much earlier than its deadline a wait must end, because timers are late. At 192 kHz
+/// a wait has only 1 ms, so a part of a short wait must remain.
 fn earliness(wait: Duration) -> Duration {
     CLOCK_TICK.min(wait / 4)
 }
@@ -132,7 +135,7 @@ mod tests {
     #[tokio::test]
     async fn a_helper_cannot_block_the_service() {
         let (mut link, Descriptors(descriptors)) = LiveLink::new().expect("a link");
-        // A plugin lets its ends block, and signals an answer that it does not give.
+        // A plugin makes its ends block, and signals an answer that does not exist.
         for descriptor in &descriptors[1..] {
             fcntl(descriptor, FcntlArg::F_SETFL(OFlag::empty())).expect("its own end");
         }
@@ -143,12 +146,12 @@ mod tests {
         assert_eq!(link.answered.try_read(&mut [0; SIGNALS]).expect("a signal"), 1);
         let empty = link.answered.try_read(&mut [0; SIGNALS]).expect_err("no further signal");
         assert_eq!(empty.kind(), ErrorKind::WouldBlock);
-        // It reads no signal either, although the socket is full.
+        // The plugin does not read the signals either, and the socket is full.
         let mut audio = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
         (0..10_000).for_each(|_| link.post(&Transport::default(), &[], &audio));
         let full = link.posted.write(&[1]).expect_err("a full socket");
         assert_eq!(full.kind(), ErrorKind::WouldBlock);
-        // Nobody waits for a helper that has closed its ends.
+        // A wait ends if the helper has closed its ends.
         drop((posted, answered));
         link.post(&Transport::default(), &[], &audio);
         let deadline = Instant::now() + Duration::from_secs(3_600);

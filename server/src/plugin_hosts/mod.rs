@@ -1,9 +1,10 @@
-//! Hosts plugins: each in a separate process (`songfoundry-bridge host`), which is started for one
-//! piece of work, or for an effect of a real-time chain, and ended with it. The slice `plugins`
-//! finds plugins; this one runs them.
+//! Hosts plugins. Each plugin runs in a separate process (`songfoundry-bridge host`), which is
+//! started for one task, or for an effect of a real-time chain, and ends with it. The slice
+//! `plugins` finds plugins; this slice runs them.
 //!
-//! A plugin may crash, hang or send anything. Each is an ordinary [`HostError`]. All processes of
-//! the plugin, its socket and its folder are gone when the [`PluginHost`] is dropped.
+//! A plugin may crash, hang or send invalid data. Each of these is an ordinary [`HostError`]. When
+//! the [`PluginHost`] is dropped, the processes of the plugin have ended, and its socket and its
+//! folder have been removed.
 
 #[cfg(unix)]
 mod connection;
@@ -66,7 +67,7 @@ pub struct PluginHosts {
 }
 
 impl PluginHosts {
-    /// Makes a host of plugins. Deletes the home folders that a killed process has left.
+    /// Makes a host of plugins. Deletes home folders that remain from a killed process.
     #[must_use]
     pub fn new(config: &Config, helpers: &Helpers) -> Self {
         let plugins = &config.plugins;
@@ -74,7 +75,7 @@ impl PluginHosts {
             running: plugins.hosts_max,
             min_weight: 1,
             per_user: plugins.hosts_per_user.min(plugins.hosts_max),
-            // The work that hosts a plugin has limits of its own.
+            // The operations that host a plugin limit how many of them wait.
             waiting_weight_max: u64::MAX,
             waiting_requests_max: u64::MAX,
             reserve_for_idle_users: 0,
@@ -95,8 +96,8 @@ impl PluginHosts {
         }
     }
 
-    /// Runs a part of a user's running work that hosts one plugin, when the plugin's turn has come.
-    /// Blocks.
+    /// Waits for a permit to host a plugin for a user, and then runs `work`, which hosts one
+    /// plugin. Blocks.
     ///
     /// # Errors
     /// [`HostError::Cancelled`] if `is_cancelled` returns true while the plugin waits.
@@ -120,7 +121,7 @@ impl PluginHosts {
     /// Returns the formats that the program can host.
     ///
     /// # Errors
-    /// [`HostError::NotStarted`] if the program does not run.
+    /// [`HostError::NotStarted`] if the program cannot be started.
     pub async fn formats(&self) -> Result<Vec<PluginFormat>, HostError> {
         self.formats.get(&self.bridge).await
     }

@@ -6,7 +6,7 @@ use songfoundry_bridge_protocol::host::{Answer, Request};
 use super::PluginHosts;
 use super::error::HostError;
 
-/// There is no such helper.
+/// A type without values, because no helper can be started.
 pub(super) struct HostHelper<'a>(std::convert::Infallible, std::marker::PhantomData<&'a ()>);
 
 impl<'a> HostHelper<'a> {

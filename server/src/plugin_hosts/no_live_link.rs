@@ -4,7 +4,7 @@ use songfoundry_bridge_protocol::host::{ParameterValue, Transport};
 use songfoundry_bridge_protocol::live::{LiveAnswer, LiveAudio};
 use tokio::time::Instant;
 
-/// There is no such memory.
+/// A type without values, because no plugin shares memory.
 #[derive(Debug)]
 pub struct LiveLink(std::convert::Infallible);
 

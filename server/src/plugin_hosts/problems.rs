@@ -1,4 +1,4 @@
-//! The problems of operations that run a plugin, for the description of the API.
+//! The errors of operations that run a plugin, for the description of the API.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use utoipa::{IntoResponses, ToSchema as _};
 
 use crate::error::Problem;
 
-/// Statuses of the problems, with their descriptions. Except for 404, they are those of
-/// [`super::HostError`]; operations add 422, because their requests differ.
+/// Statuses of the errors, with their descriptions. Except for 404, [`super::HostError`] causes
+/// them. Operations add 422, because its reasons differ.
 const PROBLEMS: [(&str, &str); 5] = [
     ("404", "None of the caller's scans found the plugin"),
     ("409", "`cancelled`: an administrator ended the plugin"),
@@ -17,7 +17,7 @@ const PROBLEMS: [(&str, &str); 5] = [
     ("504", "`plugin_timeout`: the plugin did not answer within `SF_PLUGIN_ANSWER_MAX_SECS`"),
 ];
 
-/// The problems of an operation that runs a plugin.
+/// The errors of an operation that runs a plugin.
 pub(crate) struct HostProblems;
 
 impl IntoResponses for HostProblems {

@@ -1,5 +1,5 @@
-//! A scripted helper for tests: a test program that acts as `songfoundry-bridge` and answers as a
-//! script says, also in ways in which no real helper answers.
+//! A scripted helper for tests. It is a test program that acts as `songfoundry-bridge` and answers
+//! as a script demands, even in ways in which no real helper answers.
 
 use std::fs;
 use std::os::fd::AsFd as _;
@@ -21,13 +21,13 @@ use crate::helper_processes::Helpers;
 /// Name of the test that acts as the helper.
 const HELPER_TEST: &str = "plugin_hosts::scripted::scripted_helper";
 
-/// Environment variable with the behaviour of the scripted helper.
+/// Environment variable that contains the name of the script.
 const SCRIPT: &str = "SCRIPTED_HELPER";
 
-/// Frames that the tests process.
+/// Number of frames that the tests process at once.
 const FRAMES: u32 = 16;
 
-/// A host whose helper behaves as `script` says.
+/// A host whose helper behaves as `script` demands.
 pub(crate) struct Scripted {
     folder: tempfile::TempDir,
     pub(crate) hosts: PluginHosts,
@@ -96,7 +96,7 @@ impl Scripted {
         Ok(())
     }
 
-    /// Whether no helper, no process and no folder of a plugin is left.
+    /// Whether no helper, no process and no home folder of a plugin remains.
     pub(super) fn is_clean(&self) -> bool {
         let folder = self.folder.path().to_string_lossy().into_owned();
         let processes = fs::read_dir("/proc").expect("processes").flatten();
@@ -107,7 +107,7 @@ impl Scripted {
     }
 }
 
-/// Acts as the helper if a test started this program as one.
+/// Acts as the helper if another test started this program with [`SCRIPT`] set.
 #[test]
 fn scripted_helper() {
     let Ok(script) = std::env::var(SCRIPT) else { return };
@@ -122,7 +122,8 @@ fn scripted_helper() {
             }
             (script, request) => answer(script, request, &socket),
         };
-        // While the song plays, the answer to every other request waits for the next request.
+        // While the song plays, each other request is answered only after the next request has
+        // arrived.
         let is_playing = matches!(&frame.header, Request::Process(process) if process.transport.is_playing);
         if script == "pairs" && is_playing && held.is_none() {
             held = Some((answer, binary));
@@ -202,8 +203,8 @@ pub(crate) fn opened() -> Opened {
     }
 }
 
-/// An instrument that plays a click for each note, with a latency that it states only after
-/// processing.
+/// An instrument that plays a click for each note. It reports its latency only after it has
+/// processed audio.
 #[derive(Default)]
 struct Clicks {
     /// Positions of the clicks in the song.

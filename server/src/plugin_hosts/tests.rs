@@ -29,7 +29,7 @@ fn a_plugin_is_opened_and_ended() {
 }
 
 #[test]
-fn every_misbehaviour_is_an_error_in_words() {
+fn every_misbehaviour_gives_an_error_that_describes_it() {
     for (script, expected) in [
         ("old", "it uses protocol version 5; this service uses 4"),
         ("refuse", "cannot be used: no licence"),
@@ -80,7 +80,7 @@ fn an_administrator_can_end_a_plugin() {
 }
 
 #[tokio::test]
-async fn formats_come_from_the_helper() {
+async fn the_helper_lists_its_formats() {
     let scripted = Scripted::new("good");
     assert_eq!(scripted.hosts.formats().await.expect("runs"), [PluginFormat::Vst3]);
     scripted.hosts.check_format(PluginFormat::Vst3).await.expect("hosted");
@@ -94,7 +94,7 @@ async fn formats_come_from_the_helper() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_waits_for_its_turn_unless_its_work_is_cancelled() {
+async fn a_plugin_waits_for_a_permit_unless_its_work_is_cancelled() {
     let scripted = std::sync::Arc::new(Scripted::new("good"));
     let runtime = Handle::current();
     let work = {

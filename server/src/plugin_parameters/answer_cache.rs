@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use crate::plugin_hosts::PluginRef;
 use crate::plugins::module_version;
 
-/// Maximum total size of the cached answers.
+/// Maximum total size of the cached answers, in bytes.
 const TOTAL_MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Maximum size of a cached answer.
+/// Maximum size of a cached answer, in bytes.
 const ANSWER_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Hash of a module's path and version and of a request.
@@ -30,7 +30,7 @@ pub(super) fn cache_key(plugin: &PluginRef, request: &[u8]) -> CacheKey {
     hash.finalize().into()
 }
 
-/// The cached answers. The first was used last.
+/// The cached answers. The most recently used one is the first.
 #[derive(Debug, Default)]
 pub(super) struct AnswerCache(Mutex<VecDeque<(CacheKey, Bytes)>>);
 
@@ -44,7 +44,7 @@ impl AnswerCache {
         Some(answer)
     }
 
-    /// Adds an answer. Removes those that were not used for the longest time if there are too many.
+    /// Adds an answer. Removes the least recently used answers if the total is too large.
     pub(super) fn insert(&self, key: CacheKey, answer: &Bytes) {
         if answer.len() > ANSWER_MAX_BYTES {
             return;
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_were_not_used_for_the_longest_time_are_removed() {
+    fn the_least_recently_used_answers_are_removed() {
         let cache = AnswerCache::default();
         let answer = Bytes::from(vec![b' '; ANSWER_MAX_BYTES]);
         for number in 0..8 {

@@ -32,11 +32,11 @@ plugin_request! {
         /// Id of an instrument of `GET /plugins/available` or of a `vst_effects` of `GET
         /// /plugins/effects`.
         plugin_id: String,
-        /// Values whose texts are wanted, at most 1000. They do not change the plugin.
+        /// Values for which the answer has texts, at most 1000. They do not change the plugin.
         #[serde(default)]
         #[schema(required = false, max_items = 1000)]
         values: Vec<PluginValue>,
-        /// Whether the answer has the state of the plugin with these values.
+        /// Whether the answer contains the state of the plugin with these values.
         #[serde(default)]
         #[schema(required = false)]
         with_state: bool,
@@ -69,14 +69,14 @@ pub(super) struct ParameterList {
     format: VstFormat,
     /// Whether the plugin receives notes.
     accepts_notes: bool,
-    /// Whether the plugin is an effect with a side-chain input, which the `side_chain` of an effect
-    /// in a project feeds.
+    /// Whether the plugin is an effect with a side-chain input, to which the `side_chain` of an
+    /// effect in a project is routed.
     has_side_chain: bool,
     /// Whether the plugin has its own window, which `POST /plugins/open-fx-gui` opens.
     has_window: bool,
     /// Latency at 48 kHz, in seconds. Renders remove it.
     latency_secs: f64,
-    /// How long the plugin sounds after its input has ended.
+    /// Kind of the tail, which is the output of the plugin after its input has ended.
     tail: PluginTail,
     /// Length of the tail in seconds; null if it is `infinite` or `unknown`.
     tail_secs: Option<f64>,
@@ -93,7 +93,7 @@ pub(super) struct ParameterList {
     state: Option<String>,
 }
 
-/// How long a plugin sounds after its input has ended.
+/// Kind of a plugin's tail, which is its output after the input has ended.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum PluginTail {
@@ -101,7 +101,7 @@ enum PluginTail {
     None,
     /// The plugin states a length.
     Fixed,
-    /// The plugin may sound for ever.
+    /// The plugin states that its tail does not end.
     Infinite,
     /// The plugin does not state a length.
     Unknown,
@@ -132,8 +132,8 @@ struct PluginParameter {
     /// Whether this is the plugin's own bypass.
     is_bypass: bool,
     /// Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
-    /// up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
-    /// more parameters the plugin has.
+    /// up to 128 values has a text. Continuous parameters have 101, 51, 21, 11 or 2 texts; the more
+    /// parameters the plugin has, the fewer texts.
     texts: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ use answer_cache::AnswerCache;
 const RUNNING_MAX_KIB: u32 = 256 * 1024;
 
 /// Maximum number of requests that run at the same time, if they are small. The number of hosted
-/// plugins has a limit of its own.
+/// plugins has a separate limit.
 const LISTS_AT_ONCE: u32 = 16;
 
 /// Returns the routes of this slice, relative to `/api/v1`.

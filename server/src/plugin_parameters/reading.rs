@@ -1,4 +1,4 @@
-//! Reads the parameters or a preset file of a plugin in a process of its own.
+//! Reads the parameters or a preset file of a plugin in a separate process.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const SAMPLE_RATE_HZ: u32 = 48_000;
 /// Frames that a plugin processes after its values are set.
 const BLOCK_FRAMES: u32 = 512;
 
-/// The answers that a request wants from a plugin besides its parameters.
+/// Data that a request needs from a plugin, in addition to its parameters.
 pub(super) struct Wanted<'w> {
     /// Values of parameters, whose texts are read.
     pub(super) values: &'w [ParameterValue],
@@ -92,8 +92,8 @@ struct StartedPlugin<'h> {
     latency_frames: u32,
 }
 
-/// Starts a plugin, loads a setup, and lets it process a block of silence, because some plugins
-/// apply values only then.
+/// Starts a plugin, loads a setup, and makes the plugin process a block of silence, because some
+/// plugins apply values only then.
 fn start<'h>(
     hosts: &'h PluginHosts,
     plugin: &PluginRef,
@@ -126,7 +126,7 @@ fn current_value(parameter: &Parameter) -> ParameterValue {
     ParameterValue { id: parameter.id, value: parameter.value }
 }
 
-/// Sets the values of parameters. Of several changes of a parameter, the last counts.
+/// Sets the values of parameters. If a parameter has several changes, the last one applies.
 fn set_values(parameters: &mut [Parameter], changes: &[ParameterValue]) {
     let changes: HashMap<u32, f64> = changes.iter().map(|change| (change.id, change.value)).collect();
     for parameter in parameters {
@@ -136,12 +136,12 @@ fn set_values(parameters: &mut [Parameter], changes: &[ParameterValue]) {
     }
 }
 
-/// Returns a length in frames in seconds.
+/// Converts frames at [`SAMPLE_RATE_HZ`] to seconds.
 pub(super) fn secs(frames: u32) -> f64 {
     f64::from(frames) / f64::from(SAMPLE_RATE_HZ)
 }
 
-/// Returns the length of a tail in seconds, if the plugin states one.
+/// Returns the length of a tail in seconds; `None` if the plugin states none.
 pub(super) fn tail_secs(tail: Tail) -> Option<f64> {
     match tail {
         Tail::None => Some(0.0),

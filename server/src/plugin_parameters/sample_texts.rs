@@ -1,4 +1,4 @@
-//! Texts of evenly spaced values of parameters. With them, a client can show what values mean
+//! Texts of evenly spaced values of parameters, with which a client can show the meaning of values
 //! without a request for each.
 
 use songfoundry_bridge_protocol::host::{Parameter, ParameterValue};
@@ -8,10 +8,11 @@ use crate::plugin_hosts::{HostError, PluginHost};
 /// Numbers of values of continuous parameters. The first is used for plugins with few parameters.
 const POINTS: [u32; 4] = [101, 51, 21, 11];
 
-/// Number of values of each parameter of a plugin with very many parameters: only both ends.
+/// Number of values of each parameter of a plugin with very many parameters: only the lowest and
+/// the highest value.
 const FEWEST_POINTS: u32 = 2;
 
-/// Maximum number of texts of a plugin. More values of very many parameters would take long.
+/// Maximum number of texts of a plugin. Reading more texts would take too long.
 const TEXTS_MAX: u32 = 20_000;
 
 /// Maximum number of values of a parameter with steps that all get a text.

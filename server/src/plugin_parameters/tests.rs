@@ -88,7 +88,7 @@ async fn values_of_a_request_have_the_texts_of_the_plugin() {
     assert!((cutoff["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{cutoff}");
     assert_eq!(cutoff["text"], texts[37]);
     assert_eq!(changed["value_texts"], json!([texts[38]]));
-    // The state has the values.
+    // The state contains the values.
     let restored = json!({"plugin_id": ids[0], "state": changed["state"]});
     let restored = send(&service, &restored).await.expect(200);
     let restored = parameter(&restored, "Cutoff");
@@ -117,7 +117,7 @@ async fn programs_change_the_values_and_become_a_state() {
     assert_eq!(restored["program"], Value::Null);
 }
 
-/// Saves settings of a plugin as a preset file, and lets the plugin load the file.
+/// Saves settings of a plugin as a preset file, and loads the file into the plugin.
 async fn check_preset_file(module: &str, file_name: &str, start: &[u8]) {
     let (service, ids) = service_with(&[module]).await;
     let save = async |body: &Value| service.app.local(Method::POST, PRESET_FILE).json(body).send().await;

@@ -31,7 +31,8 @@ pub(super) struct WindowState {
 #[utoipa::path(get, path = "/plugins/fx-gui/{window_id}/state", tag = "plugins",
     params(("window_id" = String, Path, description = "Id of the window")),
     responses((status = 200, body = WindowState), HostProblems,
-        (status = 404, description = "`no_such_window`", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "`no_such_window`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`window_busy` or `cancelled`", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

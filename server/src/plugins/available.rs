@@ -25,9 +25,9 @@ pub(super) struct Available {
 }
 
 /// Lists the instruments that the caller can use. The plugins come from the last scan if it is at
-/// most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
-/// request with an API key never scans: it gets the list of the last scan. In `container`, only
-/// administrators scan, and all others get the list of the last scan.
+/// most five minutes old. Otherwise, this request scans new and changed plugins. A request with an
+/// API key never scans: it gets the list of the last scan. In `container`, only administrators
+/// scan, and all other users get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list")))]

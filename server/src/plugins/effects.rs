@@ -116,9 +116,9 @@ struct ScanCache {
 }
 
 /// Lists the effects that the caller can use on tracks and the master. The plugins come from the
-/// last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
-/// new or have changed. A request with an API key never scans: it gets the list of the last scan.
-/// In `container`, only administrators scan, and all others get the list of the last scan.
+/// last scan if it is at most five minutes old. Otherwise, this request scans new and changed
+/// plugins. A request with an API key never scans: it gets the list of the last scan. In
+/// `container`, only administrators scan, and all other users get the list of the last scan.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list")))]

@@ -9,7 +9,7 @@ use super::modules::ModuleRequest;
 use crate::config::PLUGIN_SCAN_MAX_SECS_MAX;
 use crate::error::ApiError;
 
-/// Which modules a scan runs again, and how to wait for it.
+/// Modules that a scan runs again, and whether the answer waits for the scan.
 #[derive(Debug, Clone, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ScanQuery {
@@ -21,8 +21,8 @@ pub(super) struct ScanQuery {
     /// Path of one module, as in `unclassified`, that is scanned again even if it has not changed.
     /// Other modules whose last scan failed are then not tried again.
     module: Option<String>,
-    /// Longest time that scanning `module` may take, in seconds: 1 to 600. Later scans of this
-    /// module have the same limit. By default its last limit, or else `SF_PLUGIN_SCAN_MAX_SECS`.
+    /// Maximum time for scanning `module`, in seconds: 1 to 600. Later scans of this module have
+    /// the same limit. By default its last limit, or else `SF_PLUGIN_SCAN_MAX_SECS`.
     #[param(minimum = 1, maximum = 600)]
     max_secs: Option<u64>,
 }

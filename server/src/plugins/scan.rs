@@ -38,9 +38,9 @@ pub(super) struct ScanAnswer {
     effects: usize,
     /// Plugins of unknown kind, and modules that could not be scanned.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// Modules that are not used, or that have a plugin which another module also contains.
+    /// Modules that are not used, and modules with a plugin that another module also contains. Also
     /// SoundFonts in these folders that are not used because another SoundFont has the same id.
-    /// Each comes with the reason.
+    /// Each entry has the reason.
     ignored: Vec<ScanRemark>,
     /// Folders that could not be searched, each with the reason.
     unreadable: Vec<ScanRemark>,

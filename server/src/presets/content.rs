@@ -1,9 +1,9 @@
 //! Checks the `content` of presets.
 //!
-//! The content of a preset of an export is checked as a request for that export would be. Other
-//! content is checked as if it were a track of a project: first by the schema, then strictly
-//! by the engine's parameter tables. Projects may contain effects, parameters and values that this
-//! version does not know. A preset with such values is refused, because it could not be played.
+//! The content of a preset of an export is checked like a request for that export. Other content is
+//! checked like a track of a project: first by the schema, then strictly by the engine's parameter
+//! tables. Projects may contain effects, parameters and values that this version does not know. A
+//! preset with such values is refused, because it could not be played.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use schemas::json::JsonText;

@@ -1,8 +1,8 @@
-//! Presets: named instruments, effect chains and options of exports. Users store some, others come
-//! with the program.
+//! Presets: named instruments, effect chains and options of exports. Users store presets, and the
+//! program contains others.
 //!
 //! `content.rs` checks each preset against the project schema and the engine's parameter tables, or
-//! as an export would check its options. So this version can use every stored preset. A test
+//! checks its options as an export does. Therefore this version can use every stored preset. A test
 //! applies the same check to the factory presets.
 
 mod content;
@@ -67,7 +67,7 @@ impl PresetKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PresetSource {
-    /// The preset comes with the program and cannot be changed.
+    /// The preset is part of the program and cannot be changed.
     Factory,
     /// The caller has stored the preset.
     User,

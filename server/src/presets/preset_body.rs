@@ -60,7 +60,7 @@ impl PresetBody {
                 errors.push(FieldError { pointer: pointer.to_owned(), detail });
             }
         }
-        // The parsed content takes much memory, so it exists only during the check.
+        // The parsed content needs much memory, so it exists only during the check.
         check_count(self.content.as_str().as_bytes())?;
         match content::check_content(self.kind, &self.content.view().to_value()) {
             Ok(valid_content) => self.content = JsonText::of_value(&valid_content),

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use super::{PresetKind, PresetSource};
 use crate::searches;
 
-/// Selects the presets of a list.
+/// Filter of the list of presets.
 #[derive(Debug, Default, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PresetQuery {
@@ -16,7 +16,7 @@ pub(super) struct PresetQuery {
     /// `factory` or `user`; both by default.
     #[param(inline)]
     pub(super) source: Option<PresetSource>,
-    /// Text that the name, the category or the description contains, in upper or lower case.
+    /// Text in the name, the category or the description, in upper or lower case.
     #[serde(default, deserialize_with = "searches::text")]
     #[param(max_length = 100)]
     pub(super) search: Option<String>,

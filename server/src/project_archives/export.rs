@@ -31,7 +31,7 @@ pub(crate) struct Export {
     caller: Caller,
 }
 
-/// An archive whose documents are written, and whose audio is not.
+/// An archive that contains the documents but not yet the audio files.
 pub(crate) struct ArchiveStart {
     pub(crate) zip: ZipWriter<BlobWriter>,
     pub(crate) reserved_bytes: ReservedBytes,
@@ -71,7 +71,7 @@ impl Export {
         answer.respond_counted(headers, reserved_bytes)
     }
 
-    /// Runs `work` with the stored text of the project, when it is the user's turn.
+    /// Waits for a permit of the user, and runs `work` with the stored text of the project.
     fn with_document<T>(&self, work: impl FnOnce(&Self, String) -> ApiResult<T>) -> ApiResult<T> {
         self.state.archives.writing.run_part(&self.runtime, &self.owner_id, || {
             // The text is loaded here, so that waiting requests keep no texts in memory.

@@ -91,7 +91,7 @@ impl Import {
         move || caller.has_disconnected() || stop.is_cancelled()
     }
 
-    /// Runs `work`, which keeps a whole document in memory, when it is the user's turn.
+    /// Waits for a permit of the user, and runs `work`, which keeps a whole document in memory.
     pub(crate) fn with_document<T>(&mut self, work: impl FnOnce(&mut Self) -> ApiResult<T>) -> ApiResult<T> {
         let (state, runtime, owner_id) = (self.state.clone(), self.runtime.clone(), self.owner_id.clone());
         state.archives.reading.run_part(&runtime, &owner_id, || {
@@ -102,7 +102,7 @@ impl Import {
         })
     }
 
-    /// Imports a file of the archive as an upload, when it is the user's turn.
+    /// Waits for a permit to decode, and imports a file of the archive as an upload.
     ///
     /// # Errors
     /// Those of an upload; 400 `unreadable` if `content` cannot be read.

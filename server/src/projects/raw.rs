@@ -30,8 +30,8 @@ pub(super) async fn revision(
     download(&state, &user, &headers, &format!("{id}-{revision}"), unread_document).await
 }
 
-/// Downloads the stored JSON of the autosave of a song, or of the one that was written last,
-/// without changes, even if it can no longer be read.
+/// Downloads the stored JSON of the autosave of a song, or of the autosave that was written last.
+/// The text is unchanged, even if it can no longer be read as a project.
 #[utoipa::path(get, path = "/projects/temp/raw", tag = "projects", params(AutosaveQuery),
     responses((status = 200, description = "The stored text", content_type = "application/json", body = Object),
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json")))]

@@ -1,4 +1,4 @@
-//! The project that a request is about: either the id of a stored project, or a document.
+//! The project of a request: either the id of a stored project, or a document.
 
 use schemas::Project;
 use schemas::json::JsonText;
@@ -15,7 +15,7 @@ use crate::state::AppState;
 pub(crate) enum RequestedProject {
     /// A stored document. It was valid when it was saved.
     Stored(JsonText),
-    /// A document that came with the request.
+    /// A document that the request contains.
     Sent(JsonText),
 }
 
@@ -37,8 +37,9 @@ impl RequestedProject {
         }
     }
 
-    /// Runs `work` on the project that [`Self::load`] returns, on a thread that may block. A stored
-    /// project is loaded only then, so waiting requests do not keep one in memory.
+    /// Runs `work` on the project that [`Self::load`] returns, on a thread that may block. Loads a
+    /// stored project only after the request has a permit, so that waiting requests do not keep
+    /// projects in memory.
     ///
     /// # Errors
     /// Those of [`Self::load`], and those of `work`.

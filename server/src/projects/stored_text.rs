@@ -80,7 +80,7 @@ impl UnreadDocument {
     }
 }
 
-/// Returns the error 503: the document was replaced or deleted while the request waited.
+/// Returns the error 503 for a document that was replaced or deleted while the request waited.
 pub(super) fn changed_document_error(document: &str) -> ApiError {
     ApiError::Busy {
         detail: format!("The {document} was replaced or deleted while this request waited; try again."),

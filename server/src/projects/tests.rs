@@ -168,14 +168,14 @@ async fn an_empty_or_missing_file_id_is_recovered_from_the_url() {
 }
 
 #[tokio::test]
-async fn a_missing_project_id_is_added_and_an_id_unlike_the_path_is_refused() {
+async fn a_missing_project_id_is_added_and_an_id_that_differs_from_the_path_is_refused() {
     let app = TestApp::start().await;
     let answer = create(&app, &json!({ "tracks": [] })).await;
     let body = answer.expect(201);
     let id = body["project_id"].as_str().expect("an id").to_owned();
     assert!(id.starts_with("temp_legacy_") && id.len() > 20, "{id}");
     assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
-    // A save without an id is a save of the project that the path names.
+    // A save without an id applies to the project that the path names.
     save(&app, &id, 1, &json!({ "tracks": [], "name": "Named" })).await.expect(200);
     assert_eq!(read(&app, &id).await.expect(200)["project_id"], id.as_str());
     save(&app, &id, 2, &json!({ "tracks": [], "project_id": "" })).await.expect(200);

@@ -11,13 +11,13 @@ use dsp_core::soundfont::{Bank, BankError};
 use super::{BankProblem, RenderError, memory};
 use crate::storage::{BlobKey, Blobs};
 
-/// Maximum size of a bank file in bytes. 32-bit RIFF allows twice as much.
+/// Maximum size of a bank file in bytes. The maximum of 32-bit RIFF is twice as large.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Maximum number of cached banks. The file of each stays mapped into memory.
 const BANKS_MAX: usize = 256;
 
-/// How often a caller that waits for a bank checks whether it was cancelled.
+/// Interval between checks whether a caller that waits for a bank was cancelled.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Maps the file of a bank into memory and opens the bank.
@@ -43,7 +43,7 @@ pub struct BankLimits {
 /// Banks in use are never evicted. Above a limit, idle banks are evicted, the least recently used
 /// first. If that does not free enough memory, no further samples are decoded.
 ///
-/// A song may play for an hour. So a quarter of the memory is only for the banks of the
+/// A song may play for an hour. Therefore a quarter of the memory is reserved for the banks of the
 /// installation. A user's uploads may use at most twice the memory that then remains free for other
 /// uploads (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet
 /// switches", 1998). A single user may use half of all memory.
@@ -120,7 +120,7 @@ impl State {
     }
 
     /// Evicts idle banks until a bank of `owner_id` that is already in the cache is within the
-    /// limits. Returns false if that is not possible.
+    /// limits. Returns false if it cannot be.
     fn make_room(&mut self, total_bytes: u64, owner_id: Option<&str>) -> bool {
         while owner_id.is_some_and(|owner_id| !self.is_within_share(total_bytes, owner_id)) {
             let is_idle_upload = |entry: &CachedBank| entry.owner_id.is_some() && entry.is_idle();
@@ -144,8 +144,8 @@ impl State {
         owner_bytes <= free_bytes.saturating_mul(2)
     }
 
-    /// Evicts idle banks until all banks together need at most `total_bytes`. Returns false if that
-    /// is not possible.
+    /// Evicts idle banks until all banks together need at most `total_bytes`. Returns false if the
+    /// idle banks do not free enough memory.
     fn evict_to(&mut self, total_bytes: u64) -> bool {
         while self.bytes() > total_bytes || self.entries.len() > BANKS_MAX {
             let Some(index) = self.entries.iter().position(CachedBank::is_idle) else { return false };
@@ -286,7 +286,7 @@ impl BankCache {
             }
             if needed_bytes > limit_bytes {
                 // The presets of other songs fill this bank. It is retired, so the next caller
-                // opens the file as a new, empty bank.
+                // opens the file as a new bank without decoded samples.
                 state.retire(bank);
                 return Err(bank_error(self.memory_in_use(missing_bytes)));
             }
@@ -310,7 +310,7 @@ impl BankCache {
     /// [`RenderError::Bank`], as from [`Self::prepare`].
     pub fn reserve(&self, name: &str, bytes: u64) -> Result<ReservedMemory<'_>, RenderError> {
         let bank_error = |reason| RenderError::Bank { name: name.to_owned(), reason };
-        // The remaining 64th is for opening other banks meanwhile.
+        // The remaining 64th is reserved for opening other banks in the meantime.
         let limit_bytes = self.limits.total_bytes - self.limits.total_bytes / 64;
         if bytes > limit_bytes {
             return Err(bank_error(too_large(bytes, limit_bytes, "SF_BANK_CACHE_BYTES")));
@@ -351,8 +351,8 @@ impl BankCache {
 }
 
 impl State {
-    /// Prevents that [`Self::find`] returns a bank to further callers. The bank stays in the cache
-    /// while it is in use.
+    /// Makes sure that [`Self::find`] no longer returns a bank to further callers. The bank stays
+    /// in the cache while it is in use.
     fn retire(&mut self, bank: &Bank) {
         if let Some(entry) = self.entry_of(bank) {
             entry.identity = None;

@@ -1,12 +1,13 @@
-//! Limits the memory and time of renders: each reserves its memory before it starts, and has a time
-//! limit.
+//! Limits the memory and time of renders. Each render reserves its memory before it starts, and has
+//! a time limit.
 //!
-//! A render that needs more memory than one song may use is refused. All others wait in a queue,
-//! first come, first served, and the running renders together stay within the budget. A user may
-//! use at most four times the memory that then stays free. So several users with long renders leave
-//! some memory for others (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
-//! packet switches", 1998). No single user can use the last fifth of the budget. It is for users
-//! without a running render, who may render small songs while larger ones wait.
+//! A render that needs more memory than one song may use is refused. All other renders wait in a
+//! queue, in the order of their arrival, and the running renders together stay within the budget. A
+//! user may use at most four times the memory that then remains free. So several users with long
+//! renders leave some memory for other users (Choudhury and Hahne, "Dynamic queue length thresholds
+//! for shared-memory packet switches", 1998). No single user can use the last fifth of the budget.
+//! It is reserved for users without a running render, who may render small songs while larger ones
+//! wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +23,7 @@ use crate::allocator;
 /// Default memory for renders in bytes. The settings table has the same value.
 pub const DEFAULT_BYTES: u64 = 450 * 1024 * 1024;
 
-/// How often a waiting render checks whether it was cancelled.
+/// Interval between checks whether a waiting render was cancelled.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Minimum size in bytes of a reservation that returns free memory to the system when it ends.
@@ -90,7 +91,7 @@ impl Queue {
             |claim: &Claim| bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
         let all_bytes = self.running_bytes(|_| true).saturating_add(claim.bytes);
         let free_bytes = limit_bytes.checked_sub(all_bytes)?;
-        // At the limit of a single user, both products are equal.
+        // Both products are equal at the maximum memory of a single user.
         let owner_bytes = bytes_of_owner(&claim.owner_id).saturating_add(claim.bytes);
         let [weighted_own_bytes, weighted_free_bytes] =
             [(owner_bytes, limit_bytes - user_bytes), (free_bytes, user_bytes)]
@@ -215,7 +216,8 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.bytes >= TRIM_MIN_BYTES {
-            // The allocator returns free memory before the next render allocates some.
+            // The allocator returns free memory to the system before the next render allocates
+            // memory.
             allocator::return_free_memory();
         }
         self.budget.lock().running_claims.retain(|running_claim| running_claim.ticket != self.ticket);
@@ -314,8 +316,8 @@ mod tests {
     fn small_songs_of_other_users_are_rendered_while_large_ones_wait() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let first = reserve(&budget, "ada", 80);
-        // Bob's large render waits for Ada's first render. Eve's small render runs beside Ada's.
-        // Ada's second render waits for her first.
+        // Bob's large render waits for Ada's first render. Eve's small render runs at the same time
+        // as Ada's first render. Ada's second render waits for her first.
         let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 15)]);
         assert_eq!(granted[0], "eve");
         assert!(budget.lock().running_claims.is_empty());

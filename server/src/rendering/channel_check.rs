@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// 3 dB.
 const LOSS_WARNING_DB: f64 = 6.0;
 
-/// Octaves that are this much softer than the loudest, in decibels, get no warning.
+/// Octaves that are softer than the loudest one by more than this get no warning, in decibels.
 const SOFT_OCTAVE_DB: f64 = 30.0;
 
 /// Correlation below which a warning is given.
@@ -24,7 +24,7 @@ pub struct ChannelReport {
     /// These signals are half the difference and half the sum of the channels.
     pub side_level_db: Option<f64>,
     /// Loss of level in the sum of the channels, in decibels: 0 for equal channels, 3 for
-    /// independent ones; null if nothing remains.
+    /// independent ones; null if the sum is silent.
     pub mono_loss_db: Option<f64>,
     /// The octaves with sound, from low to high.
     pub octaves: Vec<OctaveReport>,
@@ -37,7 +37,7 @@ pub struct OctaveReport {
     pub center_hz: f64,
     /// Level of the octave in dBFS, where a full-scale sine in both channels is 0.
     pub level_db: f64,
-    /// Loss of level in the sum of the channels, in decibels; null if nothing remains.
+    /// Loss of level in the sum of the channels, in decibels; null if the sum is silent.
     pub mono_loss_db: Option<f64>,
 }
 

@@ -37,7 +37,7 @@ pub(super) fn chapters(
     Ok(markers.into_iter().map(chapter).collect())
 }
 
-/// Returns the name of a marker without control characters, and cut to [`NAME_MAX_BYTES`].
+/// Returns the name of a marker without control characters, and with at most [`NAME_MAX_BYTES`].
 fn chapter_name(name: &str) -> String {
     let mut name: String = name.chars().filter(|letter| !letter.is_control()).collect();
     name.truncate(name.floor_char_boundary(NAME_MAX_BYTES));

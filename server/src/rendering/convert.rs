@@ -32,7 +32,7 @@ pub struct SourceShape {
 }
 
 /// Converts a file into `destination`. Without a normalization, a conversion of the sample rate can
-/// raise peaks above full scale; integers are then clipped, and the report counts them.
+/// raise peaks above full scale. Integer samples are then clipped, and the report counts them.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the destination is then undefined.

@@ -9,7 +9,7 @@ pub struct DamagedSamples {
     soundfont_id: String,
     /// Number of the samples.
     count: usize,
-    /// The first sample, and why it cannot be decoded.
+    /// The first sample, and the reason why it cannot be decoded.
     first: String,
 }
 

@@ -80,7 +80,7 @@ impl OutputLimiter {
         Self { frames_to_drop: limiter.latency_frames(), limiter }
     }
 
-    /// Limits frames in place. Returns how many of them, from the first on, must be dropped.
+    /// Limits frames in place. Returns how many frames at the start of the block must be dropped.
     fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> usize {
         self.limiter.process(left, right);
         let frames_to_drop = self.frames_to_drop.min(left.len());
@@ -135,7 +135,7 @@ impl<W: Write + Seek> Output<W> {
 }
 
 impl<W: Write + Seek> NewFile<W> {
-    /// Writes the file, again with a lower limit if its true peak exceeds the target.
+    /// Writes the file. Writes it again with a lower limit if its true peak exceeds the target.
     fn write_normalized(
         mut self,
         target: Target,
@@ -187,8 +187,8 @@ impl<W: Write + Seek> NewFile<W> {
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts a file. The samples wait in the temporary file until they can be normalized; without
-    /// a temporary file, they are not normalized.
+    /// Starts a file. With a temporary file, the samples are kept there until they can be
+    /// normalized. Without one, they are not normalized.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,

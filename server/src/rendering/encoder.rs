@@ -14,7 +14,7 @@ use super::workspace::Workspace;
 use crate::encoding::measure::{FileMeter, Measurements};
 use crate::encoding::{EncoderProcess, EncoderProgram, Request};
 
-/// Program and temporary file for encoding files in another process, one after the other.
+/// Program and temporary file for encoding several files in another process, one at a time.
 #[derive(Debug)]
 pub(super) struct Encoding {
     program: EncoderProgram,
@@ -24,8 +24,8 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// Prepares for files of at most `max_frames` frames. Returns `None` if this process writes
-    /// them.
+    /// Prepares for files of at most `max_frames` frames. Returns `None` if this process writes the
+    /// files itself.
     ///
     /// # Errors
     /// The temporary file cannot be created.

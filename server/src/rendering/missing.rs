@@ -6,8 +6,8 @@ use dsp_core::synth::{DRUM_BANK, selected_bank};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Controller numbers of bank select: most and least significant byte. They take effect with the
-/// next program change (MIDI 1.0, "Bank Select").
+/// Controller numbers of bank select: most and least significant byte. A selected bank applies from
+/// the next program change (MIDI 1.0, "Bank Select").
 const BANK_SELECT_MSB: u8 = 0;
 const BANK_SELECT_LSB: u8 = 32;
 

@@ -16,7 +16,7 @@ pub use super::report::{FileReport, LeftOutOfRender, MixReport};
 use super::sources::{PreparedRender, RenderedTracks, Sources, has_notes, plugin_tracks};
 use super::{Observer, threads};
 
-/// Progress of a render when its plugins have played, if it has some.
+/// Progress of a render after its plugins have rendered their sounds, if the project has plugins.
 const PLUGINS_PROGRESS: f64 = 0.5;
 
 /// Renders a project as a complete file into `destination`.
@@ -93,7 +93,7 @@ pub fn render_files<W: Write + Seek>(
     Ok(())
 }
 
-/// Returns the progress when the plugin instruments have played, and when the plugin effects have.
+/// Returns the progress after the plugin instruments, and after the plugin effects, have rendered.
 fn plugin_progress(project: &Project, instruments: usize) -> [f64; 2] {
     let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
     let effects = effects.filter(|effect| effect.effect_type != EffectType::Builtin).count();
@@ -156,7 +156,8 @@ impl<W: Write + Seek> MixPass<W> {
         let is_open = |index: &usize| render.lets_through(*index) && session.tracks[*index].gain != 0.0;
         let audible: Vec<usize> = playing_tracks.iter().copied().filter(is_open).collect();
         let mut pass = Pass::begin(&prepared_render.reservation);
-        // The frames before a range are rendered, too, because their sound may last into it.
+        // The frames before a range are rendered too, because notes and tails can last into the
+        // range.
         let mut skipped_frames = 0;
         while frame > 0 && render.skip_block(threads) {
             skipped_frames += BLOCK_FRAMES as u64;

@@ -1,4 +1,4 @@
-//! The files of a mix: each gets its part of the frames, and the levels for its report.
+//! The files of a mix. Each file gets its part of the frames, and the levels for its report.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -20,9 +20,9 @@ use super::temporary::TemporaryFiles;
 /// A file to render.
 #[derive(Debug)]
 pub struct MixFile<W> {
-    /// How the file is written, and the part of the song.
+    /// Sample format and file format of the file, and the part of the song.
     pub options: MixOptions,
-    /// Where the file is written.
+    /// Writer of the file.
     pub destination: W,
 }
 
@@ -30,7 +30,7 @@ pub struct MixFile<W> {
 pub(super) struct WaitingFile<W> {
     index: usize,
     pub(super) options: MixOptions,
-    /// The frames of the session; `None` is the whole song with its tail.
+    /// The range in frames of the session; `None` is the whole song with its tail.
     pub(super) range: Option<Range<u64>>,
     max_frames: u64,
     destination: W,

@@ -1,8 +1,8 @@
 //! Normalizes a mix to a target loudness and true peak.
 //!
-//! The gain depends on the loudness of the whole mix. So the mix waits in a temporary file until it
-//! is complete. Then it gets the gain, and the limiter of the effect catalogue limits its true
-//! peak. The file that results is measured. If its true peak exceeds the ceiling, for example
+//! The gain depends on the loudness of the whole mix. Therefore the mix is kept in a temporary file
+//! until it is complete. Then the gain is applied, and the limiter of the effect catalogue limits
+//! the true peak. The resulting file is measured. If its true peak exceeds the ceiling, for example
 //! because of dither, the file is written again with a lower limit.
 
 use std::fs::File;
@@ -54,7 +54,7 @@ pub struct Target {
     pub true_peak_db: f64,
 }
 
-/// How a mix was normalized.
+/// Report of the normalization of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 #[schema(as = NormalizationReport)]
 pub struct NormalizationReport {
@@ -67,8 +67,9 @@ pub struct NormalizationReport {
     pub original_lufs: Option<f64>,
     /// Gain in decibels; 0 without `original_lufs`.
     pub gain_db: f64,
-    /// Decibels by which the highest true peak exceeded the limit after the gain; 0 if it did not.
-    /// The limiter reduced it by this much, so the file can be softer than the target.
+    /// Amount by which the highest true peak exceeded the limit after the gain, in decibels; 0 if
+    /// it did not. The limiter reduced it by this amount, so the file can be softer than the
+    /// target.
     pub peak_reduction_db: f64,
     /// Number of times that the file was written, 1 to 4. It is written again with a lower limit
     /// while its true peak exceeds `true_peak_max_db`. After the fourth time the peak may still
@@ -100,7 +101,7 @@ impl NormalizationReport {
     }
 }
 
-/// Samples of a mix, which wait in a temporary file until their loudness is known.
+/// Samples of a mix, which are kept in a temporary file until their loudness is known.
 pub(super) struct StagedMix {
     file: BufWriter<File>,
     meter: LoudnessMeter,
@@ -215,7 +216,7 @@ impl CompleteMix {
     }
 }
 
-/// Returns the limit on the true peak that leaves room for a quantization that can raise a peak by
+/// Returns the limit on the true peak with headroom for a quantization that can raise a peak by
 /// `quantization_peak`, where full scale is 1. The limit is at most 6.02 dB below `target_db`.
 pub(super) fn limit_with_headroom_db(target_db: f64, quantization_peak: f64) -> f64 {
     let target = f64::from(gain::from_db(target_db));

@@ -46,8 +46,8 @@ pub struct MixOptions {
 }
 
 impl MixOptions {
-    /// Returns the number of frames of the file of a range, or of the whole session with the
-    /// longest tail.
+    /// Returns the maximum number of frames of a file: those of the range, or of the whole session
+    /// with the maximum tail.
     pub(super) fn max_frames(&self, session: &Session, range: Option<&Range<u64>>) -> u64 {
         let secs = |frames: u64| frames as f64 / f64::from(session.sample_rate_hz);
         let file_secs = match range {
@@ -66,7 +66,7 @@ impl MixOptions {
         sound_bytes.saturating_add(HEADER_MAX_BYTES)
     }
 
-    /// Whether another process encodes the file: unless it is a WAV file.
+    /// Whether another process encodes the file, which is true for all formats except WAV.
     pub(super) fn needs_encoder(&self) -> bool {
         self.format != AudioFormat::Wav
     }
@@ -82,8 +82,8 @@ impl MixOptions {
         self.bit_depth.into()
     }
 
-    /// Returns how far dither and rounding can move a sample, where full scale is 1, with a margin
-    /// for peaks between the samples.
+    /// Returns the maximum amount by which dither and rounding can change a sample, where full
+    /// scale is 1, with a margin for peaks between the samples.
     pub(super) fn quantization_peak(&self) -> f64 {
         let Some(bits) = self.sample_format().integer_bits() else { return 0.0 };
         // The noise of the filter has a standard deviation of 4.2 steps.

@@ -1,10 +1,10 @@
 //! Renders parts of a mix: single tracks with their sends, buses and groups.
 //!
 //! To render a part, the session is changed instead of the engine. The part's track is the only
-//! soloed one, so its routes through buses, groups and shared effects stay open and keep their
-//! latencies. The master's limiter must not act, because parts would otherwise not add up to the
-//! mix. Therefore the master is turned down by a power of two, which is exact in floats. The output
-//! is turned up by the same factor.
+//! soloed track, so its routes through buses, groups and shared effects stay open and keep their
+//! latencies. The master's limiter must not reduce the signal, because the parts would otherwise
+//! not add up to the mix. Therefore the gain of the master is divided by a power of two, which is
+//! exact in floats, and the output is multiplied by the same factor.
 
 use std::io::{Seek, Write};
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use super::temporary::TemporaryFiles;
 use super::{Observer, threads};
 use crate::encoding::measure::Measurements;
 
-/// Factor by which the master is turned down. Peaks up to +21 dBFS then stay below the limiter's
-/// ceiling of -3 dBFS.
+/// Factor by which the gain of the master is divided. Peaks up to +21 dBFS then stay below the
+/// limiter's ceiling of -3 dBFS.
 const HEADROOM_FACTOR: f32 = 16.0;
 
 /// A part of a mix.
@@ -79,7 +79,8 @@ pub struct Parts {
 
 impl Parts {
     /// Reserves memory for a project's renders, and opens its banks and audio at the project's
-    /// sample rate. All parts are rendered with `options`, and are parts of the tracks `rendered`.
+    /// sample rate. All parts are rendered with `options`, and are parts of the tracks in
+    /// `rendered`.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -122,16 +123,17 @@ impl Parts {
         self.prepared_render.missing()
     }
 
-    /// Returns warnings about files of these parts, as sentences. `is_silent` means that they are
-    /// silent.
+    /// Returns warnings about files of these parts, as sentences. `is_silent` says whether the
+    /// files are silent.
     #[must_use]
     pub fn warnings(&self, is_silent: bool) -> Vec<String> {
         let prepared = &self.prepared_render;
         warnings(prepared.missing(), prepared.damaged(), prepared.plugin_warnings(), is_silent)
     }
 
-    /// Renders a part as a complete file into `destination`. `sources` are those of [`Self::open`].
-    /// All parts have the same length: up to the end of the last item, plus the maximum tail.
+    /// Renders a part as a complete file into `destination`. `sources` must be the sources of
+    /// [`Self::open`]. All parts have the same length: up to the end of the last item, plus the
+    /// maximum tail.
     ///
     /// # Errors
     /// [`RenderError`]; the content of the destination is then undefined.
@@ -143,8 +145,8 @@ impl Parts {
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
         let mut session = part_session(&self.prepared_render.session, part, self.options.tail_secs);
-        // Plugins get the song without the tail of the part, as in a mix, so that their sounds are
-        // those of the mix.
+        // Plugins get the song without the tail of the part, as in a mix, so that the parts have
+        // the same plugin sounds as the mix.
         let part_frames =
             std::mem::replace(&mut session.length_frames, self.prepared_render.session.length_frames);
         let mut plugins_observer = |_| observer(0.0);
@@ -178,8 +180,8 @@ impl Parts {
     }
 }
 
-/// Returns a session in which only this part is audible, turned down by [`HEADROOM_FACTOR`] unless
-/// it passes through the master.
+/// Returns a session in which only this part is audible, with the gain of the master divided by
+/// [`HEADROOM_FACTOR`] unless the part passes through the master.
 fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;

@@ -9,10 +9,10 @@ use super::{Observer, RenderError, memory};
 /// Number of blocks between two reports to the observer.
 const REPORT_BLOCKS: u32 = 10;
 
-/// Time after the start of a pass from which its speed is checked.
+/// Minimum duration of a pass before its speed is checked.
 const SPEED_CHECK_AFTER: Duration = Duration::from_secs(10);
 
-/// A pass ends early if its speed so far predicts a total of more than this many times the limit.
+/// A pass ends early if its speed predicts a total duration of more than this many times the limit.
 /// The factor is large because the speed varies within a song.
 const OVERRUN_FACTOR: f64 = 4.0;
 

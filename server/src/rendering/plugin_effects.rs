@@ -1,15 +1,15 @@
 //! The plugin effects of a project: their order, and their settings in frames.
 //!
-//! The engine plays the output of a plugin effect like a recording. So each plugin effect processes
-//! its whole input before the song is mixed, in the order of the signal: the input of an effect may
-//! contain the output of another one.
+//! The engine plays the output of a plugin effect like a recording. Therefore each plugin effect
+//! processes its whole input before the song is mixed. The effects run in the order of the signal,
+//! because the input of an effect may contain the output of another one.
 
 use std::collections::HashMap;
 
 use dsp_core::effects::RECORDED_OUTPUT;
 use dsp_core::mixer::{EffectOwner, MixerError, Slots};
 use dsp_core::render::{
-    BeforeEffect, EffectInput, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo,
+    EffectInput, SessionBeforeEffect, TailConfig, session_before_effect, tracks_feeding, tracks_in_solo,
 };
 use dsp_core::session::{EffectSettings, Session};
 use schemas::Project;
@@ -33,7 +33,7 @@ pub(super) struct PluginEffectOfProject {
     curves: Vec<AutomationCurve>,
 }
 
-/// A plugin effect, and where it is in a session.
+/// A plugin effect, and its owner and index in a session.
 #[derive(Debug)]
 pub(super) struct PlacedEffect<'p> {
     pub(super) owner: EffectOwner,
@@ -55,9 +55,9 @@ pub struct PluginEffectPart<'p> {
     pub curves: &'p [AutomationCurve],
     /// Memory and time of the whole render.
     pub reservation: &'p Reservation,
-    /// The part of the session that determines the input and the side-chain. Its slots are numbered
-    /// anew, without those that only the rest of the song uses.
-    pub before: BeforeEffect,
+    /// The part of the session that determines the input and the side-chain. Its slots have new
+    /// numbers, without the slots that only other parts of the song use.
+    pub before: SessionBeforeEffect,
     /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
     pub slot_versions: [Vec<String>; 2],
     session: &'p Session,
@@ -117,8 +117,8 @@ fn curves(lanes: &[AutomationLane], effect_id: &str, frame_at: &dyn Fn(u32) -> u
     lanes.iter().filter_map(of_effect).collect()
 }
 
-/// Returns the plugin effects that are audible in a session, each after those that precede it in
-/// the signal.
+/// Returns the plugin effects that are audible in a session. Each effect follows the effects that
+/// precede it in the signal.
 pub(super) fn audible_effects<'p>(
     session: &Session,
     of_project: &'p [PluginEffectOfProject],
@@ -131,7 +131,7 @@ pub(super) fn audible_effects<'p>(
             (feeders.count(), EffectOwner::Track(track))
         })
         .collect();
-    // A track that feeds another one has fewer feeders.
+    // A track that feeds another track has fewer feeders than that track.
     owners.sort_by_key(|(feeders, _)| *feeders);
     let owners = owners.into_iter().map(|(_, owner)| owner).chain([EffectOwner::Master]);
     owners.flat_map(|owner| placed_effects(session, owner, of_project)).collect()
@@ -164,8 +164,8 @@ fn is_plugin(effect: &EffectSettings) -> bool {
     effect.kind == RECORDED_OUTPUT.id
 }
 
-/// Returns, for each track, whether mute and solo may let it through, or an audible effect listens
-/// to it.
+/// Returns for each track whether it may be audible: mute and solo may let it through, or an
+/// audible effect uses it as its side-chain.
 fn audible_tracks(session: &Session) -> Vec<bool> {
     let tracks = &session.tracks;
     let mut is_audible = tracks_in_solo(session);
@@ -189,8 +189,8 @@ fn audible_tracks(session: &Session) -> Vec<bool> {
     is_audible
 }
 
-/// Numbers the slots that a session uses from 0 on, and returns their versions. `versions` has
-/// those of all slots, first of the banks and then of the audio.
+/// Gives new numbers from 0 on to the slots that a session uses, and returns their versions.
+/// `versions` has the versions of all slots: first of the banks, then of the audio.
 fn number_used_slots(session: &mut Session, versions: [&[String]; 2]) -> [Vec<String>; 2] {
     let [mut banks, mut audio] = versions.map(UsedSlots::new);
     for track in &mut session.tracks {

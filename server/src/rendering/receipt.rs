@@ -45,8 +45,8 @@ pub struct Receipt {
     pub engine_version: &'static str,
     /// SHA-256 of the project document, in hexadecimal.
     pub project_sha256: String,
-    /// SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
-    /// decoded samples of another file.
+    /// SHA-256 in hexadecimal of the audio data of a WAV file, without its header, or of the
+    /// decoded samples of a file in another format.
     pub pcm_sha256: String,
     /// Number of frames in the file.
     pub frames: u64,

@@ -19,9 +19,9 @@ pub struct FileReport {
     pub clipped_samples: u64,
     /// SHA-256 of the whole file in hexadecimal; `None` for WAV files.
     pub file_sha256: Option<String>,
-    /// How the samples were normalized; `None` if they were not.
+    /// Report of the normalization; `None` if the samples were not normalized.
     pub normalization: Option<NormalizationReport>,
-    /// How the samples sound in mono; `None` if this was not checked.
+    /// Report about the file in mono; `None` if this was not checked.
     pub channels: Option<ChannelReport>,
 }
 

@@ -32,8 +32,8 @@ pub struct TickRange {
 }
 
 impl Selection {
-    /// Returns the id of the first selected track that the project does not have. Buses and groups
-    /// cannot be selected, so their ids count as missing.
+    /// Returns the id of the first selected track that the project does not have. Ids of buses and
+    /// groups count as missing, because these cannot be selected.
     #[must_use]
     pub fn missing_track(&self, project: &Project) -> Option<&str> {
         let is_known = |id: &String| {

@@ -15,7 +15,7 @@ pub fn has_plugins(project: &Project) -> bool {
         || effects.into_iter().any(|effect| effect.effect_type != EffectType::Builtin)
 }
 
-/// Lets the plugin instruments and plugin effects of a project render their sounds.
+/// Makes the plugin instruments and plugin effects of a project render their sounds.
 ///
 /// # Errors
 /// [`RenderError`].

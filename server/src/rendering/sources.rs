@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dsp_core::mixer::Slots;
-use dsp_core::render::{tracks_feeding, tracks_for};
+use dsp_core::render::{tracks_feeding, tracks_needed_by};
 use dsp_core::session::{self, Audio, AudioSlot, Clip, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
@@ -108,7 +108,7 @@ pub trait Sources: Workspace {
 
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Workspace for F {}
 
-/// Any function that opens banks can be the sources. It has no recordings, and its banks never
+/// A function that opens banks can serve as sources. It has no recordings, and its banks never
 /// count as substitutes.
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
@@ -160,7 +160,7 @@ pub enum PluginSound {
     },
     /// The plugin cannot be used here. The track is silent, or the effect passes its input.
     Missing {
-        /// Reason, as a sentence without a capital and a full stop.
+        /// Reason, as a clause without a capital letter and a full stop.
         reason: String,
     },
 }
@@ -286,7 +286,7 @@ impl PreparedRender {
         })
     }
 
-    /// Lets the audible plugin effects of a session process their input. `session` is
+    /// Makes the audible plugin effects of a session process their input. `session` is
     /// [`Self::session`], or a part of it.
     pub(super) fn play_plugin_effects(
         &mut self,
@@ -310,7 +310,7 @@ impl PreparedRender {
         let effects = audible_effects(session, of_project);
         let (count, effect_count) = (effects.len() as u64, effects.len() as f64);
         for (number, effect) in effects.into_iter().enumerate() {
-            // Even the sounds that are stored take time to find.
+            // Progress is reported even for stored sounds, because finding them takes time.
             Pass::begin(&self.reservation).report(number as u64, count, observer)?;
             let mut effect_observer = |progress: f64| observer((number as f64 + progress) / effect_count);
             let slot_versions = [&self.bank_versions[..], &self.audio_versions[..]];
@@ -402,9 +402,9 @@ pub(super) fn plugin_tracks<'p>(
     project.tracks.iter().enumerate().filter_map(with_plugin).collect()
 }
 
-/// Returns, for each track, whether a render of some tracks needs it: it is one of them, or it
-/// feeds one of them or a side-chain that is audible with it. A muted track is needed only if an
-/// effect listens to it.
+/// Returns for each track whether a render of some tracks needs it. It is needed if it is one of
+/// them, or if it feeds one of them or a side-chain that is audible with it. A muted track is
+/// needed only as the side-chain of an effect.
 fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
     let tracks = &session.tracks;
     let is_rendered: Vec<bool> = match rendered {
@@ -415,7 +415,7 @@ fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
     let sources: HashSet<usize> =
         effects.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect();
     let is_in_signal = match rendered {
-        RenderedTracks::Routed(_) => tracks_for(session, &is_rendered),
+        RenderedTracks::Routed(_) => tracks_needed_by(session, &is_rendered),
         RenderedTracks::UpToFader(rendered) => tracks_feeding(tracks, rendered),
     };
     let may_play = |index: usize| is_in_signal[index] && (!tracks[index].mute || sources.contains(&index));
@@ -423,7 +423,7 @@ fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
 }
 
 /// Returns a session with the notes of one track and the tempo of the song. It ends with the last
-/// note or control, as `POST /plugins/midi-render` does, whose sound the page plays.
+/// note or control, like the sound of `POST /plugins/midi-render`, which the page plays.
 fn session_of_track(session: &Session, index: usize) -> Session {
     let events = session.tracks[index].events.clone();
     Session {
@@ -477,7 +477,8 @@ pub(super) fn has_notes(track: &Track) -> bool {
     track.items.iter().any(|item| matches!(item, Item::Midi(item) if !item.notes.is_empty()))
 }
 
-/// A `soundfont_id` that tracks use, and the bank that was opened for it, if any.
+/// A `soundfont_id` that tracks use, and the bank that was opened for it; `None` if there is no
+/// bank.
 type NamedBank = (Option<String>, Option<OpenedBank>);
 
 /// Opens the bank of each track with notes. A bank of several tracks is opened only once.

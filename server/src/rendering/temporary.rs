@@ -31,7 +31,7 @@ impl TemporaryFiles {
         file_bytes.saturating_add(encoded_bytes).saturating_add(staged_bytes)
     }
 
-    /// Makes sure that the disk has room for a file of at most `max_frames` frames, and makes its
+    /// Makes sure that the disk has space for a file of at most `max_frames` frames, and makes its
     /// temporary files.
     ///
     /// # Errors

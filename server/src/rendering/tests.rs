@@ -114,8 +114,8 @@ fn files_of_one_pass_equal_files_that_are_rendered_alone() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut sources = |_: Option<&str>| Ok(Some(bank.clone()));
     let range = |start_tick, end_tick| Some(TickRange { start_tick, end_tick });
-    // Two overlap, one begins where another one ends, one is empty, and the last one is after the
-    // end of the song.
+    // Two ranges overlap, one begins at the end of another one, one is empty, and the last one is
+    // after the end of the song.
     let ranges = [
         range(5_000, 20_000),
         None,

@@ -1,5 +1,5 @@
-//! The thread pool that all renders share. Together with the thread of a render, it has one thread
-//! per processor.
+//! The thread pool that all renders share. The pool and the thread of one render together have one
+//! thread per processor.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -9,12 +9,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// A pool of threads that help the threads of renders.
 ///
-/// A render never waits for a thread that helps another render. With many renders at a time, each
-/// one has its own thread, and the operating system shares the processors among them.
+/// A render never waits for a thread that helps another render. If many renders run at the same
+/// time, each has its own thread, and the operating system shares the processors among them.
 #[derive(Debug)]
 pub struct Threads {
     pool: ThreadPool,
-    /// Number of threads that help no render.
+    /// Number of threads that currently help no render.
     idle_threads: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         let other_jobs = jobs.len().saturating_sub(1);
         let remaining = Mutex::new(jobs.iter_mut());
-        // Jobs take different times, so each thread takes one job at a time.
+        // The jobs differ in duration, so each thread takes one job at a time.
         let run_remaining = || {
             let next = || remaining.lock().unwrap_or_else(PoisonError::into_inner).next();
             while let Some(job) = next() {

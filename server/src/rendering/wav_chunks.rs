@@ -8,7 +8,7 @@ use crate::encoding::chapters::Chapter;
 use crate::encoding::measure::Measurements;
 use crate::encoding::tags::{ENCODED_BY, Tags};
 
-/// A loudness that is not known (EBU Tech 3285, section 2.4).
+/// Value for an unknown loudness (EBU Tech 3285, section 2.4).
 const UNKNOWN_LOUDNESS: i16 = i16::MAX;
 
 /// Version of the chunk `bext`.
@@ -30,8 +30,8 @@ pub(super) fn wav_chunks(options: &MixOptions, tags: &Tags, measurements: Option
     chunks
 }
 
-/// Returns content of an even length, with a zero at the end if needed. Some programs do not skip
-/// the padding of chunks with an odd length.
+/// Returns content of an even length, with a zero appended if needed. Some programs do not skip the
+/// padding of chunks with an odd length.
 fn even(mut content: Vec<u8>) -> Vec<u8> {
     if !content.len().is_multiple_of(2) {
         content.push(0);
@@ -62,7 +62,7 @@ fn bext_chunk(options: &MixOptions, tags: &Tags, measurements: Option<&Measureme
     };
     text(tags.title.as_deref().unwrap_or_default(), 256);
     text(ENCODED_BY, 32);
-    // The reference of the originator.
+    // Empty reference of the originator.
     text("", 32);
     text(now.get(..10).unwrap_or_default(), 10);
     text(now.get(11..19).unwrap_or_default(), 8);

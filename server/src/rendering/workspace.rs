@@ -1,4 +1,4 @@
-//! Needs of exports besides their destination: disk space, temporary files and encoders.
+//! Resources that exports need besides their destination: disk space, temporary files and encoders.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +17,7 @@ pub trait Workspace {
         Ok(())
     }
 
-    /// Makes a file without a name, for data that waits until the exported file is complete. The
+    /// Makes a file without a name, for data that is kept until the exported file is complete. The
     /// default is a file in the system's folder for temporary files.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ const ID_MAX_CHARS: usize = 128;
 /// lists all of them.
 const PRESETS_MAX: usize = 1 << 16;
 
-/// Id and name of a SoundFont that come from its file name.
+/// Id and name of a SoundFont, derived from its file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileName {
     /// Id of the SoundFont.

@@ -1,4 +1,4 @@
-//! `GET /system/capabilities`, which the web page requests before anybody has logged in.
+//! `GET /system/capabilities`, which the web page requests before a user has logged in.
 
 use axum::Extension;
 use axum::extract::State;
@@ -47,10 +47,10 @@ pub struct Capabilities {
     pub ai: bool,
     /// Limits on requests and stored data, and intervals of the web page.
     pub limits: Limits,
-    /// Who may register an account.
+    /// Which people may register an account.
     pub registration: Registration,
-    /// Whether the web page was loaded in a secure context, which means through loopback or HTTPS.
-    /// Without a secure context, it cannot play sound.
+    /// Whether the web page was loaded in a secure context, which is the case through loopback or
+    /// HTTPS. Without a secure context, it cannot play sound.
     pub secure: bool,
 }
 

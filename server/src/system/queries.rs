@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Single steps within the program.
+    /// Single steps of the program.
     Trace,
     /// Details for debugging.
     Debug,

@@ -32,8 +32,7 @@ pub struct Runtime {
     pub database_form: i64,
     /// Kind of file storage: `folder`, `shared_folder` or `s3`.
     pub blob_store: &'static str,
-    /// How tasks run: by `threads` of this process, or through a `queue` that several processes
-    /// share.
+    /// Runner of tasks: `threads` of this process, or a `queue` that several processes share.
     pub tasks: &'static str,
     /// Number of tasks that this process runs at a time (`SF_TASK_WORKERS`); 0 if only workers run
     /// them.

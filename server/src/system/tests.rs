@@ -1,4 +1,4 @@
-//! Tests the version, the runtime and the last lines of the log, and who may read them.
+//! Tests the version, the runtime and the last lines of the log, and which callers may read them.
 
 use std::io::Write as _;
 

@@ -60,7 +60,7 @@ const WAITING_MESSAGE: &str = "Waiting for the database";
 /// Maximum backoff before another attempt.
 pub(super) const RETRY_BACKOFF_MAX: Duration = Duration::from_secs(3_600);
 
-/// Maximum backoff before another attempt after one that ended with [`ApiError::Busy`].
+/// Maximum backoff after an attempt that ended with [`ApiError::Busy`].
 const BUSY_BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 /// Outcome of an attempt for its task.

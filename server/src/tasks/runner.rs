@@ -1,5 +1,5 @@
-//! Brings tasks to the threads that run them. On a desktop, these are threads of this process. In a
-//! server deployment, several processes share a queue.
+//! Delivers tasks to the threads that run them. On a desktop, these are threads of this process. In
+//! a server deployment, several processes share a queue.
 //!
 //! A [`Delivery`] is only an offer. Its receiver must claim the task in the database
 //! (`tasks/store.rs`), where only one receiver can get each attempt. Therefore a delivery may

@@ -1,6 +1,6 @@
-//! Limits the running tasks in this process, of each owner and in total. Because tasks may take an
-//! hour, an owner without a running task may exceed the total limit: further threads are kept for
-//! such owners.
+//! Limits the running tasks in this process, per owner and in total. Because tasks may take an
+//! hour, an owner without a running task may exceed the total limit: additional threads are
+//! reserved for such owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

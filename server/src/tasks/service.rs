@@ -236,7 +236,7 @@ impl Tasks {
         }
     }
 
-    /// Waits until no task runs in this process, but at most for `limit`. Returns whether none
+    /// Waits until no task runs in this process, but at most for `limit`. Returns whether no task
     /// runs.
     pub async fn wait_until_stopped(&self, limit: Duration) -> bool {
         let started_at = Instant::now();
@@ -249,7 +249,8 @@ impl Tasks {
         true
     }
 
-    /// Waits until no task waits or runs, but at most for `limit`. Returns whether none does.
+    /// Waits until no task waits or runs, but at most for `limit`. Returns whether no task waits or
+    /// runs.
     #[cfg(test)]
     pub(crate) async fn wait_until_drained(&self, limit: Duration) -> bool {
         let started = Instant::now();

@@ -16,7 +16,7 @@ use crate::error::ApiError;
 /// Interval between checks for lost and overdue tasks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time after which a due task is offered again, in milliseconds. Superfluous offers do no harm.
+/// Time after which a due task is offered again, in milliseconds. Additional offers have no effect.
 const OVERDUE_MS: i64 = 60_000;
 
 /// Number of checks between two removals of old tasks.
@@ -96,8 +96,8 @@ impl Tasks {
         for lost_attempt in store::read_lost_attempts(db).await? {
             let (id, attempt) = (&lost_attempt.delivery.task_id, lost_attempt.attempt);
             if self.is_live(id, attempt) {
-                // The database refused the attempt's heartbeats. The attempt itself will store its
-                // end.
+                // The database refused the attempt's heartbeats, but the attempt still runs in this
+                // process. It will store its own end.
                 continue;
             }
             if lost_attempt.failures + 1 >= self.0.config.attempts_max && !lost_attempt.is_cancel_requested {

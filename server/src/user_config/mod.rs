@@ -1,9 +1,9 @@
 //! Settings of each user. They are stored in the service, so they apply in every browser of the
 //! user.
 //!
-//! [`settings_table`] lists all settings; checks, defaults and the API's description of each
-//! setting come from this table. Only changed settings are stored. A new default therefore applies
-//! to all users who did not change the setting.
+//! [`settings_table`] lists all settings. The checks, the defaults and the API's description of
+//! each setting use this table. Only changed settings are stored, so a new default applies to all
+//! users who did not change the setting.
 
 mod settings_table;
 mod store;

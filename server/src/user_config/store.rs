@@ -45,7 +45,7 @@ pub(super) async fn update_settings(
     resets_others: bool,
 ) -> Result<(), sqlx::Error> {
     let updated_at = clock::now_text();
-    // Without the lock, two concurrent replacements could store settings of both.
+    // Without the lock, two concurrent replacements could store a mixture of both.
     let mut transaction = begin_locked(db, &format!("user settings {owner_id}")).await?;
     if resets_others {
         sqlx::query("DELETE FROM user_settings WHERE owner_id = $1")

@@ -25,7 +25,7 @@ pub(super) struct UserConfig {
     settings: Map<String, Value>,
     /// Names of the settings that the user has set.
     set: Vec<&'static str>,
-    /// When the user last changed a setting that is still set, RFC 3339; null if none are set.
+    /// Time of the last change of a setting that is still set, RFC 3339; null if no setting is set.
     updated_at: Option<String>,
 }
 
@@ -130,7 +130,7 @@ pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> A
     load_user_config(&state, &user.id).await
 }
 
-/// The effect of a null in a body.
+/// The effect of null in a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NullEffect {
     IsAValue,

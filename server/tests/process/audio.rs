@@ -45,14 +45,15 @@ fn uploads_survive_a_kill() {
     let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
     let path = format!("{AUDIO}/{}", answer["files"][0]["id"].as_str().expect("an id"));
     service.kill();
-    // The files that an interrupted upload leaves.
+    // Creates two files as an interrupted upload leaves them.
     std::fs::write(storage.join("blobs/audio/.writing-0123"), b"half").expect("writes");
     std::fs::write(storage.join(format!("blobs/audio/{}.wav", "0".repeat(64))), b"no entry").expect("writes");
     let restarted = Service::start(&storage, &[]);
     assert_eq!(restarted.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
     let file = restarted.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
-    // A start does not delete unknown files: a file must be unneeded for a while first.
+    // A start does not delete unknown files, because a file must first be unneeded for a minimum
+    // time.
     assert_eq!(stored_file_count(&storage), 4);
 }
 

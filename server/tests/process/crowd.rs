@@ -10,7 +10,7 @@ use crate::support::Service;
 const CLIENTS: usize = 200;
 
 /// Number of rounds in which each client saves, lists and reads its recording.
-const TURNS: usize = 3;
+const ROUNDS_PER_CLIENT: usize = 3;
 
 /// Maximum memory of the service, in KiB. It contains the connections of SQLite, the request bodies
 /// in progress, and the code of the program.
@@ -71,7 +71,7 @@ fn upload(service: &Service, client: usize) -> String {
 fn run_client(service: &Service, client: usize) {
     service.expect(201, "POST", "/api/v1/projects", &[], &song(client, 1));
     let audio = upload(service, client);
-    for turn in 2..2 + TURNS {
+    for turn in 2..2 + ROUNDS_PER_CLIENT {
         let etag = format!("\"{}\"", turn - 1);
         service.expect(
             200,
@@ -103,8 +103,11 @@ fn two_hundred_clients_at_once_are_served_and_memory_is_bounded() {
         }
     });
     let listed = service.expect(200, "GET", "/api/v1/projects?limit=200", &[], &Value::Null);
-    let songs =
-        listed["items"].as_array().expect("items").iter().filter(|song| song["revision"] == 1 + TURNS as i64);
+    let songs = listed["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .filter(|song| song["revision"] == 1 + ROUNDS_PER_CLIENT as i64);
     assert!(songs.count() >= CLIENTS - 1, "some songs lack a save: {listed}");
     let sounds = service.expect(200, "GET", "/api/v1/audio?limit=200", &[], &Value::Null);
     assert_eq!(sounds["items"].as_array().map(Vec::len), Some(CLIENTS));

@@ -221,7 +221,7 @@ fn users_can_free_space_on_a_full_disk() {
     service.expect(404, "GET", &file, &[], &Value::Null);
     let freed = disk.free_bytes();
     assert!(freed > 2_000_000, "{freed} bytes are free after 2.9 MB were deleted");
-    // Saving works again immediately.
+    // With free space, the next save succeeds.
     service.expect(200, "PUT", SONG, &if_match, &song("second"));
 
     disk.fill_again();

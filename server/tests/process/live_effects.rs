@@ -1,4 +1,5 @@
-//! The WebSocket of real-time effects: who may open it, how it ends, and what an abuse costs.
+//! The WebSocket of real-time effects: who may open it, how it ends, and the resources that an
+//! abuse uses.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -148,17 +149,17 @@ fn an_abuse_ends_or_delays_only_its_own_stream() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let mut honest = open(&service, "", &[]).expect("opens");
-    // Too large a message closes its stream with a reason.
+    // A message that is too large closes its stream with a reason.
     let mut large = open(&service, "", &[]).expect("opens");
     // The service may close the stream before it has read everything.
     drop(large.send(Message::text(" ".repeat(300_000))));
     match large.read() {
         Ok(Message::Close(Some(frame))) => assert_eq!(frame.code, CloseCode::Size),
         Ok(message) => panic!("{message:?}"),
-        // The unread rest of the message can reset the connection.
+        // The unread bytes of the message can reset the connection.
         Err(_) => {}
     }
-    // A handshake that is none.
+    // A request without a handshake is refused.
     let problem = service.expect(400, "GET", PATH, &[], &Value::Null);
     assert_eq!(problem["code"], "not_a_websocket");
     // A client that floods and never reads fills its own connection only. Dropped streams are
@@ -176,7 +177,7 @@ fn an_abuse_ends_or_delays_only_its_own_stream() {
         send(&mut honest, block(value));
         assert_eq!(next(&mut honest), block(value));
     }
-    // A thousand streams that come and go leave nothing.
+    // A thousand streams that are opened and dropped leave no descriptors.
     for _ in 0..1_000 {
         drop(open(&service, "", &[]).expect("opens"));
     }

@@ -21,8 +21,8 @@ use crate::plugin_service::{PluginService, built, holds_within};
 const RATE_HZ: u32 = 48_000;
 const FRAMES: usize = 256;
 
-/// Lets blocks wait for their plugins on a busy machine.
-const PATIENT: &[(&str, &str)] = &[("SF_LIVE_PLUGIN_BLOCK_MAX_MS", "10000")];
+/// A setting that lets blocks wait long enough for their plugins on a busy machine.
+const LONG_BLOCK_LIMIT: &[(&str, &str)] = &[("SF_LIVE_PLUGIN_BLOCK_MAX_MS", "10000")];
 
 /// Starts a service whose plugin folder contains plugins of the package zam-plugins and a module of
 /// `tests/plugins`.
@@ -128,7 +128,7 @@ impl Client {
         self.output = [Vec::new(), Vec::new()];
     }
 
-    /// Returns the counts of the only plugin.
+    /// Returns the statistics of the only plugin.
     fn plugin_stats(&mut self) -> Value {
         self.command(&json!({ "cmd": "stats" }));
         self.wait_for(&["stats"])["plugins"][0].clone()
@@ -218,7 +218,7 @@ impl Reference<'_> {
 
 #[test]
 fn a_chain_of_effects_and_plugins_equals_its_render() {
-    let service = start("vst2_effect", &["ZamVerb", "ZaMaximX2"], PATIENT);
+    let service = start("vst2_effect", &["ZamVerb", "ZaMaximX2"], LONG_BLOCK_LIMIT);
     let [verb, maxim] = ["ZamVerb", "ZaMaximX2"].map(|name| id_of(&service, name));
     let mut client = Client::open(&service);
     client.command(&json!({ "cmd": "chain", "sample_rate": RATE_HZ, "effects": [
@@ -233,7 +233,7 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
     client.flush();
     client.command(&json!({ "cmd": "REPORT_LATENCY" }));
     let latency = loop {
-        // Other messages tell the latency without both plugins.
+        // Earlier messages have the latency without both plugins.
         let latency = client.wait_for(&["latency"]);
         if latency["latencies"][3] == 480 {
             break latency;
@@ -289,7 +289,7 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
         let difference = output.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(difference < 1e-5, "side {side}: {difference}");
     }
-    // The signal is there after the latency, and the changes are audible.
+    // The output starts after the latency, and the changes are audible.
     let total = latency["total"].as_u64().expect("a number") as usize;
     assert!(peak(&client.output[0][..480]) < 1e-3 && peak(&client.output[0][total + 440..]) > 0.05);
     let (before, after) = client.output[0].split_at(30 * FRAMES);
@@ -314,7 +314,7 @@ fn kill_plugin(service: &PluginService) {
 
 #[test]
 fn a_killed_plugin_returns_with_its_settings() {
-    // The block that a dead process does not answer waits for this long.
+    // A block that an ended process does not answer waits for 200 ms.
     let service = start("vst2_effect", &["ZaMaximX2"], &[("SF_LIVE_PLUGIN_BLOCK_MAX_MS", "200")]);
     let maxim = id_of(&service, "ZaMaximX2");
     let mut client = Client::open(&service);
@@ -387,7 +387,8 @@ fn faulty_plugins_are_told_and_leave_nothing() {
         let first = client.blocks_until(&["plugin_failed"]);
         assert!(client.answers.iter().any(|answer| answer["cmd"] == "plugin_late"), "{:?}", client.answers);
         let (mut last, mut failures) = (first.clone(), 1);
-        // A hang takes half a second for each failure, so only crashes are repeated to the end.
+        // A hang needs half a second for each failure, so only crashes are repeated up to the
+        // limit.
         while id != hangs && last["restarting"] == true {
             last = client.blocks_until(&["plugin_failed"]);
             failures += 1;
@@ -410,7 +411,8 @@ fn faulty_plugins_are_told_and_leave_nothing() {
     (0..20).for_each(|_| _ = client.block());
     assert!(client.output.iter().flatten().all(|value| value.is_finite()));
     assert!(!client.answers.iter().any(|answer| answer["cmd"] == "error"), "{:?}", client.answers);
-    // A plugin that needs longer than a block takes is dry. It is told once, and is not ended.
+    // A plugin that needs longer than the duration of a block is replaced by the dry signal. The
+    // client is informed once, and the plugin is not ended.
     client.answers.clear();
     client.command(&json!([{ "id": "slow", "type": "vst2", "plugin_id": slow }]));
     client.wait_for(&["plugin_ready"]);
@@ -452,7 +454,7 @@ fn the_number_of_plugins_is_limited_and_their_ids_are_checked() {
     );
     assert!(details[1].contains(&format!("`{}...`", "x".repeat(64))), "{details:?}");
     client.wait_for(&["plugin_ready"]);
-    // The effect `b` takes the place of the only plugin.
+    // The effect `b` replaces the only plugin.
     client.command(&json!([effect("b")]));
     assert_eq!(client.wait_for(&["plugin_ready", "error"])["effect"], "b");
     for (command, code) in [

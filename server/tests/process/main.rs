@@ -29,3 +29,4 @@ mod slow_clients;
 mod small_disk;
 mod start_and_stop;
 mod support;
+mod websocket_frames;

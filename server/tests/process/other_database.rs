@@ -88,8 +88,8 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     }
     assert_eq!(stored(&storage), before);
 
-    // With `--adopt` the service starts. It still deletes nothing, because a file must be unneeded
-    // for a while first.
+    // With `--adopt` the service starts. It still deletes nothing, because a file must first be
+    // unneeded for a minimum time.
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).env("SF_DATABASE_URL", &url).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());

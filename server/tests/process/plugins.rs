@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::plugin_service::{PluginService, holds_within};
 use crate::support::Service;
 
-/// How long processes of plugins may live after the service was killed.
+/// Maximum lifetime of plugin processes after the service was killed.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long a service may take to stop.
+/// Maximum time in which a service stops.
 const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Settings that keep a plugin that hangs alive until the test ends the service.
-const PATIENT: &[(&str, &str)] = &[("SF_PLUGIN_ANSWER_MAX_SECS", "20")];
+const LONG_ANSWER_LIMIT: &[(&str, &str)] = &[("SF_PLUGIN_ANSWER_MAX_SECS", "20")];
 
 /// Sends a signal to the service while `call` waits for a plugin that has started `processes`
 /// processes. They must end within `limit`.
@@ -36,7 +36,7 @@ fn signal_during(
 
 #[test]
 fn a_killed_service_leaves_no_process_of_a_scan() {
-    let plugins = PluginService::start("stray", "Stray.vst3", PATIENT);
+    let plugins = PluginService::start("stray", "Stray.vst3", LONG_ANSWER_LIMIT);
     // The supervisor, the scan, and the process that the module started in a new session.
     let scan = || {
         plugins.service.call("POST", "/api/v1/plugins/scan", &[], "");
@@ -46,7 +46,7 @@ fn a_killed_service_leaves_no_process_of_a_scan() {
 
 #[test]
 fn a_killed_service_leaves_no_process_of_a_hosted_plugin() {
-    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", LONG_ANSWER_LIMIT);
     let id = plugins.id_of("Hangs");
     let render = || {
         plugins.render(&id);
@@ -62,7 +62,7 @@ fn a_killed_service_leaves_no_process_of_a_hosted_plugin() {
 
 #[test]
 fn a_killed_service_leaves_no_process_that_a_hosted_plugin_has_started() {
-    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", LONG_ANSWER_LIMIT);
     let id = plugins.id_of("Starts Daemon and Hangs");
     let render = || {
         plugins.render(&id);
@@ -73,7 +73,7 @@ fn a_killed_service_leaves_no_process_that_a_hosted_plugin_has_started() {
 
 #[test]
 fn a_plugin_cannot_end_its_supervisor() {
-    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", LONG_ANSWER_LIMIT);
     let id = plugins.id_of("Kills Its Supervisor");
     assert_eq!(plugins.render(&id).expect("an answer").status, 200);
     assert!(holds_within(GONE_WITHIN, || plugins.processes() == 0), "{} are left", plugins.processes());
@@ -81,7 +81,7 @@ fn a_plugin_cannot_end_its_supervisor() {
 
 #[test]
 fn a_stopped_service_ends_a_plugin_that_hangs() {
-    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", LONG_ANSWER_LIMIT);
     let id = plugins.id_of("Hangs");
     let render = || {
         plugins.render(&id);
@@ -91,7 +91,7 @@ fn a_stopped_service_ends_a_plugin_that_hangs() {
 
 #[test]
 fn fifty_renders_with_faulty_plugins_leave_no_descriptor() {
-    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", PATIENT);
+    let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", LONG_ANSWER_LIMIT);
     let ids = ["Crashes", "Exits", "Forks", "Starts Daemon", "Aborts"].map(|name| plugins.id_of(name));
     for id in &ids {
         plugins.render(id).expect("an answer");

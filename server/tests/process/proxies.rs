@@ -13,7 +13,7 @@ const OPERATIONS: &str = include_str!("../../../docs/operations.md");
 
 const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
-const TRUSTING: (&str, &str) = ("SF_TRUST_LOCAL", "on");
+const TRUST_LOCAL: (&str, &str) = ("SF_TRUST_LOCAL", "on");
 
 /// Checks that requests through nginx have no access without a log-in.
 #[track_caller]
@@ -44,7 +44,7 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
     let proxies = ("SF_TRUSTED_PROXIES", "127.0.0.1");
     let (_service, nginx) = start("named", &[CONTAINER[0], CONTAINER[1], proxies]);
     assert_is_a_visitor(&nginx, &[]);
-    let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUSTING]);
+    let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUST_LOCAL]);
     assert_is_a_visitor(&nginx, &[]);
     // Since version 1.29.7, nginx uses HTTP/1.1. It rewrites `Host` and adds no proxy header.
     let newer = |name: &str, settings: &[(&str, &str)]| {
@@ -56,7 +56,7 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
     let (_service, nginx) = newer("newer", &[proxies]);
     assert_is_a_visitor(&nginx, &[]);
     // The proxy connects from 127.0.0.1, which is not the address in the setting.
-    let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUSTING]);
+    let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUST_LOCAL]);
     assert_is_a_visitor(&nginx, &[]);
     let (_service, nginx) = newer("distrusting", &[("SF_TRUST_LOCAL", "off")]);
     assert_is_a_visitor(&nginx, &[]);
@@ -72,7 +72,7 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
 fn a_plain_proxy_passes_on_the_headers_of_a_proxy_in_front_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    let service = Service::start(&storage, &[TRUSTING]);
+    let service = Service::start(&storage, &[TRUST_LOCAL]);
     let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
     for name in ["Client-IP", "X-Client-IP", "CF-Connecting-IP", "x-forwarded-for", "True-Client-IP"] {
         assert_is_a_visitor(&nginx, &[(name, "198.51.100.7")]);

@@ -206,7 +206,7 @@ fn one_address_has_a_limited_number_of_connections_and_idle_ones_are_closed_firs
 /// unread.
 #[test]
 fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
-    const DISCONNECTING: usize = 24;
+    const DISCONNECTED_CLIENTS: usize = 24;
     for next_request in ["GET / HTTP/1.1\r\n".to_owned(), "x".repeat(150_000)] {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::start(&folder.path().join("storage"), &[]);
@@ -219,7 +219,7 @@ fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
             stream.write_all(log_in.as_bytes()).expect("writes");
             assert!(first_line(stream).starts_with("HTTP/1.1 401 "));
         }
-        for _ in 0..DISCONNECTING {
+        for _ in 0..DISCONNECTED_CLIENTS {
             let mut stream = connect(&service);
             stream.set_nonblocking(true).expect("sets");
             stream.write_all(log_in.as_bytes()).expect("writes");
@@ -231,7 +231,10 @@ fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
         assert!(first_line(last).starts_with("HTTP/1.1 429 "));
         let throttled = service.expect(200, "GET", "/api/v1/admin/throttled", &[], &serde_json::Value::Null);
         let failures = throttled["items"][0]["failures"].as_u64().expect("a number");
-        assert!(failures < 5 + DISCONNECTING as u64 / 2, "{failures} log-ins were checked: {throttled}");
+        assert!(
+            failures < 5 + DISCONNECTED_CLIENTS as u64 / 2,
+            "{failures} log-ins were checked: {throttled}"
+        );
     }
 }
 

@@ -26,7 +26,7 @@ const USE_MAX: Duration = Duration::from_secs(30);
 /// Longest time of another request during these uses, on a busy machine.
 const OTHER_REQUEST_MAX: Duration = Duration::from_secs(5);
 
-/// How long the last processes and files of a plugin may remain after a use.
+/// Maximum time for which processes and files of a plugin remain after a use.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Number of uses between checks that nothing is left.
@@ -43,7 +43,7 @@ const SCANNED: &str = "scanned/Scanned.vst3";
 const LIES: &str = "lies/Lies.vst3";
 
 /// An instrument that works, whose sound the effects process.
-const WORKING: &str = "Late Latency";
+const WORKING_INSTRUMENT: &str = "Late Latency";
 
 /// A use of a faulty plugin.
 enum Use {
@@ -231,7 +231,7 @@ fn render_with_effect(plugins: &PluginService, ids: &Ids, effect: &str, number: 
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": velocity});
     let track = json!({
         "id": "t", "name": "t", "kind": "instrument",
-        "synth_engine": {"type": "vst2", "plugin_id": ids.instruments[WORKING]},
+        "synth_engine": {"type": "vst2", "plugin_id": ids.instruments[WORKING_INSTRUMENT]},
         "items": [{"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 480, "notes": [note]}],
         "effects": [{"id": "e", "type": "vst3", "plugin_id": ids.effects[effect]}],
     });

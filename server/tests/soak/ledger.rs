@@ -35,7 +35,7 @@ pub(crate) struct PartialUpload {
     pub(crate) path: String,
     /// Number from which the content is generated.
     pub(crate) number: usize,
-    /// Acknowledged bytes.
+    /// Number of bytes that the service acknowledged.
     pub(crate) offset_bytes: usize,
 }
 

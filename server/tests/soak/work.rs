@@ -122,11 +122,16 @@ fn upload_in_parts(
     unreachable!("the service is killed before the numbers end")
 }
 
-const TUS: (&str, &str) = ("Tus-Resumable", "1.0.0");
+const TUS_VERSION_HEADER: (&str, &str) = ("Tus-Resumable", "1.0.0");
 
 fn begin(service: &Service, number: usize) -> Option<PartialUpload> {
     let length = wav(number).len().to_string();
-    let answer = service.call("POST", "/api/v1/audio/uploads", &[TUS, ("Upload-Length", &length)], "")?;
+    let answer = service.call(
+        "POST",
+        "/api/v1/audio/uploads",
+        &[TUS_VERSION_HEADER, ("Upload-Length", &length)],
+        "",
+    )?;
     assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
     let mut lines = answer.head.lines().filter_map(|line| line.split_once(": "));
     let location = lines.find(|(name, _)| name.eq_ignore_ascii_case("location"));
@@ -141,8 +146,11 @@ fn send_part(service: &Service, upload: &mut PartialUpload) -> bool {
         return false;
     }
     let offset = from.to_string();
-    let headers =
-        [TUS, ("Upload-Offset", offset.as_str()), ("Content-Type", "application/offset+octet-stream")];
+    let headers = [
+        TUS_VERSION_HEADER,
+        ("Upload-Offset", offset.as_str()),
+        ("Content-Type", "application/offset+octet-stream"),
+    ];
     let Some(answer) = service.call("PATCH", &upload.path, &headers, part) else { return false };
     assert_eq!(answer.status, 204, "a part was refused: {}", answer.body);
     upload.offset_bytes += part.len();

@@ -8,7 +8,7 @@ import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf, type StoredProject } from '../support/stored';
 import { toneWav } from '../support/tone';
 
-// These tests store songs. Other settings than the default give them a service of their own.
+// These tests store songs. A setting that differs from the default gives them a separate service.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const RATE_HZ = 44_100;

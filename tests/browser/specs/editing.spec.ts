@@ -33,7 +33,8 @@ test('clips and tracks are copied, split, joined, moved and pasted into another 
   const [first] = await savedTracks(page);
   expect([starts(first), first?.items[0]?.length_ticks]).toEqual([[0], 3840]);
 
-  // Duplicates follow on the bar; the playhead splits, and the parts are joined again.
+  // A duplicate starts at the next bar. The clip is split at the playhead, and its parts are joined
+  // again.
   await lanes.click({ position: { x: 30, y: 33 } });
   await page.keyboard.press('Control+d');
   await page.keyboard.press('Control+d');
@@ -54,7 +55,7 @@ test('clips and tracks are copied, split, joined, moved and pasted into another 
   await page.keyboard.up('Control');
   expect((await savedTracks(page)).map(starts)).toEqual([[0, 3840, 7680], [3840]]);
 
-  // The menus of a clip and of a track, by the pointer and by keys.
+  // Opens the menus of a clip and of a track, by the pointer and by keys.
   await lanes.click({ button: 'right', position: { x: 30, y: 33 } });
   await menuItem(page, /^Cut/).click();
   expect((await savedTracks(page)).map(starts)).toEqual([[3840, 7680], [3840]]);
@@ -83,7 +84,7 @@ test('clips and tracks are copied, split, joined, moved and pasted into another 
   expect(await trackNames(page)).toEqual(['Track Lead', second]);
   expect((await savedTracks(page))[0]).toMatchObject({ name: 'Lead', color: '#a99aea' });
 
-  // The history goes back several edits at once, and forward again.
+  // The history undoes several edits at once, and redoes them.
   await page.getByRole('button', { name: 'Edit menu' }).click();
   await menuItem(page, 'History').click();
   await page.getByRole('menuitemradio', { name: 'Opened' }).click();
@@ -93,7 +94,7 @@ test('clips and tracks are copied, split, joined, moved and pasted into another 
   await page.getByRole('menuitemradio').first().click();
   expect(await trackNames(page)).toEqual(['Track Lead', second]);
 
-  // What was copied stays when another song is opened.
+  // The clipboard keeps its content when another song is opened.
   await headers.first().getByRole('button', { name: /^Name of track/ }).click();
   await page.keyboard.press('Control+c');
   await savedTracks(page);

@@ -15,7 +15,7 @@ for (const size of [
     const path = `output/page-${size.width}x${size.height}.png`;
     await page.screenshot({ path });
     await expectToFit(page);
-    // A narrower window still shows all that the header needs.
+    // A narrower window still shows all buttons of the header.
     await page.setViewportSize({ width: 800, height: 700 });
     await page.screenshot({ path: 'output/page-800x700.png' });
     await expectToFit(page);

@@ -13,7 +13,7 @@ function parseNumber(text: string | null): number {
   return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
 }
 
-/** Returns the value of the panel with a name. */
+/** Returns the value with a name in the panel. */
 async function panelValue(page: Page, name: string): Promise<number> {
   const row = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
   return parseNumber(await row.locator('dd').textContent());
@@ -37,8 +37,8 @@ function columns(canvas: HTMLCanvasElement): number[] {
 }
 
 /**
- * Lets the page open the demo song at a multiple of its tempo, so that a test can play all of it.
- * Returns the faster song.
+ * Makes the page open the demo song at a multiple of its tempo, so that a test can play the whole
+ * song. Returns the faster song.
  */
 async function speedUp(page: Page, service: Service, tempoFactor: number): Promise<Song> {
   const url = `${service.url}/api/v1/projects/demo`;

@@ -7,7 +7,7 @@ import { recorded, recordMore, startRecording } from '../support/capture';
 import { openDemo, play } from '../support/demo';
 import { expect, test, type Service } from '../support/service';
 
-// This test stores a song. Other settings than the default give it a service of its own.
+// This test stores a song. A setting that differs from the default gives it a separate service.
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client', SF_LOG: 'warn' } });
 
 /**

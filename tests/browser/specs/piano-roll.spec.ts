@@ -13,7 +13,7 @@ const velocities = (page: Page): Locator => page.getByLabel(/^Velocities of the 
 const spoken = (page: Page): Locator => page.getByRole('status', { name: 'Selected notes' });
 const tool = (page: Page, name: string): Locator => page.getByRole('group', { name: 'Piano roll tools' }).getByRole('button', { name, exact: true });
 
-/** Saves the song, and returns its first clip as the service has it. */
+/** Saves the song, and returns its first clip as the service stores it. */
 async function savedClip(page: Page, service: Service): Promise<Clip> {
   const { tracks } = await saveAndReadSong(page, service);
   const clip = tracks.flatMap(({ items }) => (items ?? []) as Clip[])[0];
@@ -54,13 +54,13 @@ test('notes are drawn, shaped, copied, and have velocities and controllers', asy
   await tool(page, 'Draw tool').click();
   await drag(page, roll(page), [x(0), 60], [x(950), 60]);
   await drag(page, roll(page), [x(960), 60], [x(1100), 60]);
-  // Two notes that start together, an octave apart.
+  // Draws two notes that start together, an octave apart.
   await drag(page, roll(page), [x(1920), 30], [x(2000), 30]);
   await drag(page, roll(page), [x(1920), 96], [x(2000), 96]);
   let clip = await savedClip(page, service);
   expect(clip.notes.map(({ tick, length_ticks: length }) => [tick, length])).toEqual([[0, 960], [960, 240], [1920, 240], [1920, 240]]);
 
-  // Each note of the chord has a bar of its own: the lower note at the left.
+  // Each note of the chord has a separate velocity bar. The bar of the lower note is at the left.
   await page.keyboard.press('Escape');
   await drag(page, velocities(page), [x(1920) - 1, 40], [x(1920) - 1, 46]);
   await drag(page, velocities(page), [x(1920) + 5, 40], [x(1920) + 5, 4]);
@@ -86,7 +86,7 @@ test('notes are drawn, shaped, copied, and have velocities and controllers', asy
   expect(modulation.at(-1)).toBe(127);
   await page.keyboard.press('Control+z');
   clip = await savedClip(page, service);
-  expect(pointsOf(1), 'one undo takes the whole line back').toEqual([]);
+  expect(pointsOf(1), 'one undo step removes the whole line').toEqual([]);
 
   // Off-beats of the grid are delayed by the swing.
   await page.getByRole('button', { name: 'Notes menu' }).click();
@@ -153,7 +153,7 @@ test('the piano roll is played and edited by keys alone', async ({ page, service
   await page.keyboard.press('Delete');
   await expect(bend).toHaveAttribute('aria-label', /0 points$/);
 
-  // Letters choose tools instead of playing notes, if the user wants that.
+  // Letters choose tools instead of playing notes, if that option is on.
   await tool(page, 'Letters choose tools').click();
   await roll(page).focus();
   await page.keyboard.press('d');

@@ -1,6 +1,7 @@
 /**
  * VST effects of a track and of the master: they are chosen, play as in the export, and are kept
- * while the plugin is gone. The plugins are from Debian's packages dpf-plugins-vst and zam-plugins.
+ * while the plugin is missing. The plugins are from Debian's packages dpf-plugins-vst and
+ * zam-plugins.
  */
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +51,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
     expect(largestDifference(dry, wet, ONSET_LEVEL).difference, 'the effects change the sound').toBeGreaterThan(0.01);
     expectEqual('effects', wet, await exportSong(page));
 
-    // A parameter of the plugin, by hand and by automation.
+    // Changes a parameter of the plugin, by hand and by automation.
     const wetness = effectPanel(page, 'ZamVerb').getByRole('slider', { name: /^ZamVerb wet/i });
     await wetness.focus();
     await page.keyboard.press('End');
@@ -64,7 +65,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
     expect(largestDifference(wet, wetter, ONSET_LEVEL).difference, 'the parameter changes the sound').toBeGreaterThan(0.01);
     expectEqual('an automated effect', wetter, await exportSong(page));
 
-    // A bypass takes effect at once, and the sound is back at once.
+    // A bypass and its end take effect immediately.
     await effectPanel(page, 'ZamVerb').getByRole('switch', { name: 'Use ZamVerb' }).click();
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Bypassed');
     await page.getByRole('button', { name: 'Undo' }).click();

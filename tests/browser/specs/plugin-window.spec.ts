@@ -1,6 +1,6 @@
 /**
- * The own window of a plugin: it opens in the page, a knob in it changes the song, the song changes
- * the knob, and it closes. The plugin is Nekobi of Debian's package dpf-plugins-vst.
+ * A plugin's own window: it opens in the page, one of its knobs changes the song, the song changes
+ * the knob, and the window closes. The plugin is Nekobi of Debian's package dpf-plugins-vst.
  */
 import { rmSync } from 'node:fs';
 import { addPluginFolder, newNekobiSong, saveAndReadSong } from '../support/plugin-song';
@@ -20,7 +20,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   const picture = panel.getByRole('application', { name: /^Nekobi/ });
   await expect(picture).toHaveAttribute('width', '636');
 
-  /** Returns the pixels of the knob, to see whether it has turned. */
+  /** Returns the pixels of the knob, which show whether it has turned. */
   const knob = (): Promise<number[]> =>
     picture.evaluate((canvas: HTMLCanvasElement, { x, y }) => {
       const pixels = canvas.getContext('2d')?.getImageData(x - 20, y - 20, 40, 40).data ?? [];

@@ -1,6 +1,6 @@
 /**
- * A VST instrument: its folder is added, it plays a track as in the export, and a track whose
- * plugin is gone keeps it.
+ * A VST instrument: its folder is added, it plays a track as in the export, and a track keeps it
+ * while the plugin is missing.
  */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ async function openPlugins(page: Page): Promise<Locator> {
   return page.getByRole('dialog', { name: 'Plugins' });
 }
 
-/** Answers the page's renders of plugins only after the returned function is called. */
+/** Delays the answers to the page's renders of plugins until the returned function is called. */
 async function holdRenders(page: Page): Promise<() => void> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

@@ -4,7 +4,7 @@ import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 import { dragFrom, saveAndRead, trackOf } from '../support/stored';
 
-// These tests store songs. Other settings than the default give them a service of their own.
+// These tests store songs. A setting that differs from the default gives them a separate service.
 test.use({ settings: { SF_LOG: 'warn' } });
 
 const strip = (page: Page, name: string): Locator => page.getByRole('group', { name: `Channel ${name}`, exact: true });

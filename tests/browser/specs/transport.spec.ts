@@ -75,7 +75,7 @@ test('a loop repeats exactly to the frame, and the metronome clicks exactly on t
   expect(notes.length).toBeGreaterThanOrEqual(4);
   expect(distances(notes)).toEqual(Array.from({ length: notes.length - 1 }, () => RATE_HZ));
 
-  // The clicks of a muted song come on each beat, also where the loop jumps.
+  // In a muted song, a click is on each beat, also where the loop jumps.
   await page.getByRole('button', { name: 'Mute Clave' }).click();
   await page.getByRole('button', { name: 'Metronome' }).click();
   await page.getByRole('button', { name: 'To start' }).click();

@@ -10,10 +10,10 @@ const mute = (page: Page) => page.getByRole('button', { name: 'Mute Bass' });
 const solo = (page: Page) => page.getByRole('button', { name: 'Solo Flute' });
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
-/** Resolves when the service has taken the next autosave of a page. */
+/** Resolves when the service has stored the next autosave of a page. */
 const autosaved = (page: Page) =>
   page.waitForResponse((answer) => answer.request().method() === 'PUT' && answer.url().endsWith('/projects/temp') && answer.ok());
-/** Resolves when the page has asked for the autosave of its song again. */
+/** Resolves when the page has requested the autosave of its song again. */
 const polled = (page: Page) => page.waitForResponse((answer) => answer.url().includes('/projects/temp/revision'));
 
 test('two windows with two songs keep both autosaves', async ({ page, service, context }) => {
@@ -84,7 +84,7 @@ test('a window shows and opens the version of another window with the same song'
   await expect(second.getByRole('button', { name: 'Open From the first window' })).toBeVisible();
 });
 
-test('work that a killed service did not take is restored from the browser', async ({ context }) => {
+test('work that a killed service did not store is restored from the browser', async ({ context }) => {
   const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
   const first = await startService({ SF_STORAGE_DIR: storage });
   let page = await context.newPage();
@@ -102,7 +102,10 @@ test('work that a killed service did not take is restored from the browser', asy
             const reading = database.transaction('unsaved-work').objectStore('unsaved-work').getAll();
             reading.onsuccess = () => {
               database.close();
-              resolve(reading.result.map(({ project }) => project.tracks.some(({ mute }: { mute: boolean }) => mute)));
+              // One record has the song without its tracks, and each track has a record.
+              const records = reading.result as { project?: object; track?: { mute: boolean } }[];
+              const isMuted = records.some(({ track }) => track?.mute === true);
+              resolve(records.filter(({ project }) => project !== undefined).map(() => isMuted));
             };
           };
         }),

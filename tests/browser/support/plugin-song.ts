@@ -60,7 +60,7 @@ export async function drawNote(page: Page, x: number, y = 60): Promise<void> {
   await page.getByLabel(/^Notes of /).dblclick({ position: { x, y } });
 }
 
-/** Plays the song from its start to its end, and returns what the worklet put out. */
+/** Plays the song from its start to its end, and returns the output of the worklet. */
 export async function recordSong(page: Page): Promise<Recording> {
   await page.getByRole('button', { name: 'To start' }).click();
   await startRecording(page);

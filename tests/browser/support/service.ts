@@ -15,6 +15,8 @@ export type Service = { url: string; port: number };
 
 /** A service that the caller stops. */
 export type RunningService = Service & {
+  /** Process id of the service. */
+  pid: number;
   /** Lines that the service printed before its address. */
   greeting: string[];
   stop: () => Promise<void>;
@@ -64,7 +66,7 @@ export async function startService(settings: Record<string, string>, wrapperComm
     await ended;
     rmSync(storage, { recursive: true, force: true });
   };
-  return { url: address.origin, port: Number(address.port), greeting, stop: end('SIGTERM'), kill: end('SIGKILL') };
+  return { url: address.origin, port: Number(address.port), pid: child.pid ?? 0, greeting, stop: end('SIGTERM'), kill: end('SIGKILL') };
 }
 
 /**

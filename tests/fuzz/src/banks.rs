@@ -111,7 +111,7 @@ fn events() -> Vec<TrackEvent> {
     events
 }
 
-/// Mutates a bank.
+/// Mutates the tables, names or sample data of a bank.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     mutate::bank::tables(bytes, choices)
 }

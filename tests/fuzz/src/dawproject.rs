@@ -38,7 +38,7 @@ mod reader {
         metadata_reader::title(text)
     }
 
-    /// Reads a project with every second audio file. Also returns the warnings.
+    /// Reads a project of which every second audio file is missing. Also returns the warnings.
     ///
     /// # Errors
     /// The text is refused. The error is the reason.
@@ -63,8 +63,8 @@ mod reader {
     }
 }
 
-/// Size of a text that may need as much memory as a short one whose loops are written out; the
-/// service has the same number.
+/// Size in bytes of the longest text that needs as much memory as a short text whose loops are
+/// expanded. The service uses the same limit.
 const LOOPS_BYTES: usize = 8 << 20;
 
 /// Returns the maximum memory of reading a text.

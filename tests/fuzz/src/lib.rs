@@ -73,9 +73,9 @@ fn let_decoders_panic() {
     }));
 }
 
-/// Prepares a target and handles two environment variables. `FUZZ_MAKE_SEEDS` is the path of a
-/// folder to which the committed seeds are written; the program then exits. `FUZZ_INSTALLED_SEEDS`
-/// is the path of a folder for seeds from files of the system.
+/// Prepares a target and reads two environment variables. `FUZZ_MAKE_SEEDS` is the path of a folder
+/// to which the committed seeds are written; the program then exits. `FUZZ_INSTALLED_SEEDS` is the
+/// path of a folder for seeds from files of the system.
 pub fn start(seeds: fn() -> Vec<Seed>, installed: fn() -> Vec<Seed>) {
     let_decoders_panic();
     if let Some(folder) = std::env::var_os("FUZZ_MAKE_SEEDS") {

@@ -108,7 +108,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 
 /// Returns a delta time and an event.
 fn event(choices: &mut Choices) -> Vec<u8> {
-    const EXCLUSIVES: [&[u8]; 6] = [
+    const SYSEX_MESSAGES: [&[u8]; 6] = [
         // GM on, GM2 on, GS reset, a GS part as drums, XG on, and a truncated message.
         &[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7],
         &[0xf0, 5, 0x7e, 0x7f, 9, 3, 0xf7],
@@ -118,7 +118,7 @@ fn event(choices: &mut Choices) -> Vec<u8> {
         &[0xf7, 2, 0x7e, 0x7f],
     ];
     const DELTA_TIMES: [&[u8]; 5] = [&[0], &[1], &[0x60], &[0x83, 0x60], &[0xff, 0xff, 0xff, 0x7f]];
-    const METAS: [(u8, &[u8]); 9] = [
+    const META_EVENTS: [(u8, &[u8]); 9] = [
         (0x51, &[7, 0xa1, 0x20]),
         (0x51, &[0, 0, 1]),
         (0x58, &[6, 3, 24, 8]),
@@ -133,9 +133,9 @@ fn event(choices: &mut Choices) -> Vec<u8> {
     let channel = choices.below(16) as u8;
     let data = [choices.below(128) as u8, choices.below(128) as u8];
     match choices.below(6) {
-        0 => out.extend(*choices.among(&EXCLUSIVES)),
+        0 => out.extend(*choices.among(&SYSEX_MESSAGES)),
         1 => {
-            let (kind, data) = choices.among(&METAS);
+            let (kind, data) = choices.among(&META_EVENTS);
             out.extend([0xff, *kind, data.len() as u8]);
             out.extend(*data);
         }

@@ -25,7 +25,7 @@ const DETAIL_MAX_BYTES: usize = 1_000;
 /// Maximum memory of sessions that are played, in bytes. The service has a setting for this.
 const PLAYED_MAX_BYTES: u64 = 16 << 20;
 
-/// Number of rendered blocks.
+/// Number of blocks that each session renders.
 const BLOCKS: usize = 3;
 
 /// Length of all audio files, in frames at the sample rate of the session.
@@ -39,7 +39,7 @@ fn limit_bytes(document: &[u8]) -> usize {
     10 * document.len() + (512 << 10)
 }
 
-/// Panics if a document is handled incorrectly.
+/// Panics if a document is read, validated, played or exported incorrectly.
 pub fn check(input: &[u8]) {
     let limit_bytes = limit_bytes(input);
     let Ok(text) = with_memory_limit(limit_bytes, "reading JSON", || JsonText::read(input)) else { return };

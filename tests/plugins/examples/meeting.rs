@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use songfoundry_test_plugins::vst3::Described;
 
 /// The numbers of the copies for which the copy 0 waits.
-const OTHERS: [u32; 2] = [1, 2];
+const OTHER_COPIES: [u32; 2] = [1, 2];
 
 /// Returns the path of this library.
 fn library() -> Option<PathBuf> {
@@ -33,8 +33,8 @@ fn meet() -> Option<()> {
         write("meeting", number)?;
         return read("start", number);
     }
-    OTHERS.into_iter().try_for_each(|other| read("meeting", other))?;
-    OTHERS.into_iter().try_for_each(|other| write("start", other))
+    OTHER_COPIES.into_iter().try_for_each(|other| read("meeting", other))?;
+    OTHER_COPIES.into_iter().try_for_each(|other| write("start", other))
 }
 
 songfoundry_test_plugins::vst3_module!(

@@ -8,7 +8,7 @@ unsafe extern "C" {
     safe fn setsid() -> i32;
 }
 
-/// How long the processes of the module live at most.
+/// Maximum lifetime of the processes of the module.
 const LIFETIME: Duration = Duration::from_secs(300);
 
 songfoundry_test_plugins::vst3_module!(

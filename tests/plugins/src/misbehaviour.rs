@@ -11,11 +11,11 @@ unsafe extern "C" {
     safe fn kill(process: i32, signal: i32) -> i32;
 }
 
-/// The signal that ends a process at once.
+/// Number of the signal that ends a process at once.
 const SIGKILL: i32 = 9;
 
-/// How long a process that a plugin leaves behind lives at most.
-const LEFT_BEHIND: Duration = Duration::from_secs(60);
+/// Maximum lifetime of a process that a plugin leaves running.
+const DAEMON_LIFETIME: Duration = Duration::from_secs(60);
 
 /// A fault. The number is the unique id of the VST2 plugin that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Misbehaviour {
         (Self::KillParent, "Kills Its Supervisor"),
     ];
 
-    /// Does what a plugin with this fault does in a block.
+    /// Carries out the fault in a block.
     pub fn act(self) {
         match self {
             Self::Crash => {
@@ -96,7 +96,7 @@ impl Misbehaviour {
             Self::Exit => std::process::exit(0),
             Self::Fork => {
                 if fork() == 0 {
-                    std::thread::sleep(LEFT_BEHIND);
+                    std::thread::sleep(DAEMON_LIFETIME);
                     std::process::abort();
                 }
             }
@@ -150,7 +150,7 @@ fn start_daemon() {
     if fork() == 0 {
         setsid();
         if fork() == 0 {
-            std::thread::sleep(LEFT_BEHIND);
+            std::thread::sleep(DAEMON_LIFETIME);
         }
         std::process::abort();
     }

@@ -41,7 +41,7 @@ type NoteChange = (i32, i32, f32);
 struct Plugin {
     name: &'static str,
     misbehaviour: Option<Misbehaviour>,
-    /// The host of a meter, whose output is what the host says about the bar.
+    /// The host of a meter plugin, whose output is the bar that the host states.
     metered_host: Option<Host>,
     value: f32,
     sample_rate_hz: f64,
@@ -210,7 +210,7 @@ fn write(text: &str, answer: *mut c_void) {
     }
 }
 
-/// The host's callback.
+/// The host's callback (`audioMasterCallback` of VST 2.4).
 pub type Host = unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 
 fn requested_id(host: Host) -> i32 {

@@ -1,9 +1,10 @@
 //! The plugins of VST3 modules: a gain with a latency, a synthesizer of sines, and a meter. Each is
 //! one object that is component, processor and controller. A gain with a timer sets itself to its
 //! maximum and doubles its latency when the host first calls the timer. A gain with a side-chain
-//! adds that to its input. The left output of the meter is the start of the bar in quarter notes as
-//! the host states it, and the right one is the numerator of the time signature plus 1/256 of the
-//! denominator. Both follow the gain, which cannot be automated.
+//! adds the side-chain to its input. The left output of the meter is the start of the bar in
+//! quarter notes as the host states it, and the right one is the numerator of the time signature
+//! plus 1/256 of the denominator. Both outputs are multiplied by the gain, which cannot be
+//! automated.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +48,7 @@ const LEVEL_ID: ParamID = 102;
 /// MIDI controller that is mapped to the gain: the channel volume.
 const VOLUME_CONTROLLER: CtrlNumber = 7;
 
-/// Interval of the timer.
+/// Interval of the timer in milliseconds.
 const TIMER_MILLISECONDS: u64 = 10;
 
 struct State {
@@ -58,7 +59,7 @@ struct State {
     sample_rate_hz: f64,
 }
 
-/// A plugin.
+/// A plugin: one object with the interfaces of component, processor and controller.
 struct Plugin {
     is_synth: bool,
     is_meter: bool,
@@ -307,7 +308,7 @@ impl IComponentTrait for Plugin {
     }
 }
 
-/// Something that happens at a frame of a block.
+/// A change at a frame of a block.
 enum Change {
     Gain(f64),
     Start { id: i32, key: i32, velocity: f32 },

@@ -9,7 +9,7 @@ use crate::lexer::{Parts, separate};
 /// Path of a module within its crate. The path of the crate's root is empty.
 pub(crate) type ModulePath = Vec<String>;
 
-/// A source file.
+/// A source file of a crate, as a module.
 #[derive(Debug)]
 pub(crate) struct Module {
     /// Path of the file within the folder of sources.

@@ -56,6 +56,6 @@ fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
 /// Locks the choice of the instruction set, which is global in the process. A test must hold the
 /// lock while it selects instruction sets.
 fn lock_instruction_set() -> MutexGuard<'static, ()> {
-    static CHOICE: Mutex<()> = Mutex::new(());
-    CHOICE.lock().unwrap_or_else(PoisonError::into_inner)
+    static INSTRUCTION_SET_LOCK: Mutex<()> = Mutex::new(());
+    INSTRUCTION_SET_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,7 @@ const REPORT_FRAMES: usize = 1_536;
 /// Maximum length of a piece of audio that is delivered to the engine at a time, as in browsers.
 const PIECE_FRAMES: usize = 16_384;
 
-/// Samples of a render.
+/// The samples of a render, left and right.
 pub(super) struct Pcm {
     left: Vec<f32>,
     right: Vec<f32>,

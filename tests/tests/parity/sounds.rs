@@ -12,7 +12,7 @@ pub(super) struct Sound {
     /// Sample rate of the file in hertz. Audio items count their frames at this rate.
     pub(super) file_rate_hz: u32,
     pub(super) left: Vec<f32>,
-    /// `None` for mono.
+    /// Samples of the right channel; `None` for mono.
     pub(super) right: Option<Vec<f32>>,
     /// Whether browsers stream the recording instead of loading it as a whole.
     pub(super) is_streamed: bool,

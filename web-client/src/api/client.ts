@@ -60,6 +60,18 @@ export function failureOf(status: number, statusText: string, body: string): Fai
   }
 }
 
+/** Code of the service's answer to a path that it does not have. */
+const NO_SUCH_PATH = 'no_such_path';
+
+/**
+ * Explains the failure of an operation that the service does not have: only a page of another
+ * version asks for one.
+ */
+function explained(failure: Failure): Failure {
+  if (failure.code !== NO_SUCH_PATH) return failure;
+  return { ...failure, detail: 'This page and the service have different versions; restart the service, then reload the page.' };
+}
+
 /** Reads the seconds in a `Retry-After` header; 0 if there is no header or if it has a date. */
 function retryAfterSecsOf(retryAfter: string | null): number {
   return /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
@@ -87,7 +99,7 @@ export class Api {
       },
       onResponse: async ({ response }) => {
         if (response.ok) return;
-        const failure = failureOf(response.status, response.statusText, await response.text());
+        const failure = explained(failureOf(response.status, response.statusText, await response.text()));
         if (response.status === 401 && this.token !== null) this.onUnauthorized();
         throw new ApiError({ ...failure, retryAfterSecs: retryAfterSecsOf(response.headers.get('Retry-After')) });
       },

@@ -8,3 +8,4 @@ const version = build === '' ? '' : `?v=${encodeURIComponent(build)}`;
 
 export const PROCESSOR_URL = `/assets/processor.js${version}`;
 export const WASM_URL = `/assets/dsp_wasm_bg.wasm${version}`;
+export const LIVE_WORKER_URL = `/assets/live-worker.js${version}`;

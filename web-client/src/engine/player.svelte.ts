@@ -22,6 +22,7 @@ import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
 import { GainReductions } from './gain-reductions';
+import { LiveMaster, type PluginSoundMode } from './live-master.svelte';
 import { MeterBank } from './meters';
 import { MixSender } from './mix-sender';
 import { Playhead } from './playhead';
@@ -93,6 +94,7 @@ export class Player {
   readonly serverSound: ServerSound;
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
+  readonly liveMaster: LiveMaster;
   readonly gainReductions = new GainReductions();
   /** Called before playback that runs is moved to a tick. */
   onMove: ((tick: number) => void) | null = null;
@@ -122,6 +124,8 @@ export class Player {
   #appliedTarget: PlayableTarget | null = null;
   /** The call of {@link #applyTargets} that is in progress, or null. */
   #updating: Promise<void> | null = null;
+  /** The song as the user edits it, with the effects that are live. */
+  #song: Project | null = null;
   #trackIds: string[] = [];
   #lengthFrames = 0;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -134,6 +138,7 @@ export class Player {
       host.reportFailure('The service could not render a track, so this browser renders the track instead', error),
     );
     this.pluginSounds = new PluginSounds(api, () => this.#renewSession());
+    this.liveMaster = new LiveMaster(api);
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
@@ -161,8 +166,10 @@ export class Player {
 
   /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
-    this.#target = { ...this.#target, project: withoutFrozenParts(project) };
+    this.#song = withoutFrozenParts(project);
+    this.#target = { ...this.#target, project: this.liveMaster.projectForEngine(this.#song) };
     if (this.engine) {
+      if (this.#appliedTarget) this.liveMaster.update(this.engine, this.#song);
       this.#mix.send(this.engine, project);
       this.#applyLoop(this.engine, project);
     }
@@ -176,6 +183,12 @@ export class Player {
     this.#updateServerSound();
   }
 
+
+  /** Chooses how the plugins of the master become audible. */
+  setMasterPlugins(mode: PluginSoundMode): void {
+    this.liveMaster.setMode(mode);
+    if (this.#song) void this.sync(this.#song);
+  }
 
   /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
   reloadSoundFonts(): void {
@@ -388,6 +401,7 @@ export class Player {
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
     const outputs = this.pluginSounds.takeOutputs((id) => this.clipAudio.canPlay(id));
     const banks = this.banks.assign(engine, this.#presetNeeds.needsOf(engine, forEngine));
+    if (this.#song) this.liveMaster.update(engine, this.#song);
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
@@ -444,6 +458,7 @@ export class Player {
     try {
       const engine = await EngineClient.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#receiveStatus(engine, status));
+      engine.onRefused((command, detail) => this.#host.reportFailure(`The sound engine refused “${command}”`, new Error(detail)));
       engine.onFailure((detail) => this.#engineStopped(engine, detail));
       this.#state = { kind: 'ready', engine };
       engine.setMetronome(this.#metronome.on, this.#metronome.gainDb);
@@ -469,6 +484,7 @@ export class Player {
     this.meters.clear();
     wakeFrames();
     this.serverSound.stop(state.kind === 'off' ? null : this.engine);
+    this.liveMaster.leave();
     this.#state = state;
     this.#appliedTarget = null;
     this.#sentBeats = null;
@@ -492,6 +508,7 @@ export class Player {
     }
     if (nowMs - this.#figuresAtMs < FIGURES_MS) return;
     this.#figuresAtMs = nowMs;
+    this.liveMaster.figures = status.live;
     this.measurements = { load: status.load, underruns: status.underruns, latencyMs: latencySecs(engine) * 1000 };
   }
 }

@@ -2,6 +2,7 @@
  * Edits automation lanes and computes the values of their curves. `channelId` is the id of a track,
  * or `MASTER_ID`.
  */
+import { findTrack } from './find-track';
 import { MASTER_ID, TICK_MAX, type AutomationLane, type AutomationPoint, type Project, type TempoPoint } from './model';
 import { secsAtTick } from './tempo';
 import { updateTrack } from './update-track';
@@ -10,7 +11,7 @@ export type Curve = NonNullable<AutomationPoint['curve']>;
 
 /** Returns the automation lanes of a track or of the master. */
 export function lanesOf(project: Project, channelId: string): readonly AutomationLane[] {
-  const holder = channelId === MASTER_ID ? project.master : project.tracks.find((track) => track.id === channelId);
+  const holder = channelId === MASTER_ID ? project.master : findTrack(project, channelId);
   return holder?.automation ?? [];
 }
 

@@ -5,6 +5,7 @@
 import type { VstPlugin } from '../api/types';
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
+import { findTrack } from './find-track';
 import { newId } from './ids';
 import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track } from './model';
 import { versionField, withSavedState, type SavedState } from './plugin-state';
@@ -13,7 +14,7 @@ import { updateTrack } from './update-track';
 
 /** Returns the effects of a track or the master, in signal order. */
 export function effectsOf(project: Project, channelId: string): readonly Effect[] {
-  const holder = channelId === MASTER_ID ? project.master : project.tracks.find((track) => track.id === channelId);
+  const holder = channelId === MASTER_ID ? project.master : findTrack(project, channelId);
   return holder?.effects ?? [];
 }
 

@@ -75,7 +75,7 @@ impl Pedalboard {
         Ok(pedalboard)
     }
 
-    /// Renders the task.
+    /// Lets the process render once, and reads the result.
     fn render(&mut self) -> anyhow::Result<Rendered> {
         self.child.stdin.as_mut().context("pedalboard has no input")?.write_all(b"\n")?;
         self.read()

@@ -23,7 +23,7 @@ const PLUGIN_MS_MAX: f64 = 50.0;
 /// Engineering", 1993, section 5.5).
 const CACHED_SECS_MAX: f64 = 1.0;
 
-/// A scan.
+/// The result of a scan of all folders.
 struct Scanned {
     secs: f64,
     plugins: u64,

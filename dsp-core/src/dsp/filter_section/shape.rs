@@ -8,11 +8,11 @@ pub(crate) struct Shape {
     pub(crate) g: f64,
     /// `1 / Q`, above 0.
     pub(crate) damping: f64,
-    /// Gain of the input.
+    /// Linear gain of the input in the output.
     pub(crate) input: f64,
-    /// Gain of the band-pass output.
+    /// Linear gain of the band-pass output in the output.
     pub(crate) band: f64,
-    /// Gain of the low-pass output.
+    /// Linear gain of the low-pass output in the output.
     pub(crate) low: f64,
 }
 

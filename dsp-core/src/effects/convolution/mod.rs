@@ -38,7 +38,7 @@ const LONGEST_SECS: f64 = 30.0;
 /// Longest pre-delay, in milliseconds.
 const MAX_PRE_DELAY_MS: f64 = 250.0;
 
-/// Convolution reverb.
+/// Reverb by convolution with the response of a room, a plate or a file of the user.
 pub(super) static CONVOLUTION: EffectKind = EffectKind {
     id: "convolution",
     name: "Convolution",
@@ -53,7 +53,7 @@ pub(super) static CONVOLUTION: EffectKind = EffectKind {
 parameters! {
     /// Parameters of the convolution reverb.
     enum ConvolutionParam {
-        /// The impulse response.
+        /// The impulse response with which the input is convolved.
         Response = choice("response", "Response", Response::NAMES, Response::Hall as usize),
         /// Delay of the wet signal.
         PreDelayMs = linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, MAX_PRE_DELAY_MS], 10.0),
@@ -69,7 +69,6 @@ parameters! {
 }
 
 choices! {
-    /// The impulse responses.
     enum Response {
         /// The response of the user.
         User = "Own",

@@ -10,7 +10,7 @@ use crate::dsp::smoothed_value::SmoothedValue;
 /// A sample below this magnitude counts as silent.
 const SILENT_MAGNITUDE: f32 = 1e-18;
 
-/// A stereo delay.
+/// A stereo delay by a whole number of frames, with crossfades.
 pub(super) struct PreDelay {
     /// Ring buffer of stereo frames. Its length is a power of two.
     values: Vec<[f32; 2]>,

@@ -64,7 +64,7 @@ pub(super) struct RoomNoise {
     pole: f64,
     /// Factors by which the low and the high band decay per frame.
     decays: [f64; 2],
-    /// Factor by which `missing` decays per frame.
+    /// Factor by which [`Self::onset_complement`] decays per frame.
     onset_decay: f64,
     /// Output of the filter, which is the noise of the low band.
     low: f64,
@@ -89,12 +89,12 @@ impl RoomNoise {
             (2.0 * low_level * high_level * (covariance - low_variance), low_decay * high_decay),
             (high_level * high_level * (1.0 - 2.0 * covariance + low_variance), high_decay * high_decay),
         ];
-        // Expands the factor (1 - M)^2 of the onset, where M is `missing`.
+        // Expands the factor (1 - M)^2 of the onset, where M is `onset_complement`.
         let onset = [(1.0, 1.0), (-2.0, self.onset_decay), (1.0, self.onset_decay * self.onset_decay)];
         let sum = |first: f64, ratio: f64| first * (1.0 - libm::pow(ratio, frames as f64)) / (1.0 - ratio);
-        let products = terms.iter().flat_map(|(term, decay)| {
-            onset.map(|(factor, missing)| sum(term * factor * missing, decay * missing))
-        });
+        let products = terms
+            .iter()
+            .flat_map(|(term, decay)| onset.map(|(factor, ratio)| sum(term * factor * ratio, decay * ratio)));
         NOISE_VARIANCE * products.sum::<f64>()
     }
 }
@@ -124,7 +124,7 @@ struct Random {
 }
 
 impl Random {
-    /// Returns the generator in its state after `values` values.
+    /// Returns a copy of the generator that has skipped `values` values.
     fn skip_values(&self, values: u64) -> Self {
         Self { state: self.state.wrapping_add(STATE_STEP.wrapping_mul(values)) }
     }

@@ -15,17 +15,16 @@ const CUT_SECTIONS: usize = 4;
 pub(super) enum BandParam {
     /// Whether the band is on.
     On,
-    /// Corner or centre frequency.
+    /// Corner or centre frequency in hertz.
     FrequencyHz,
-    /// Slope of a cut.
+    /// Slope of a cut, in decibels per octave.
     Slope,
-    /// Gain of a shelf or bell.
+    /// Gain of a shelf or bell, in decibels.
     GainDb,
     Q,
 }
 
 choices! {
-    /// Slope of a cut.
     pub(super) enum CutSlope { Db12 = "12 dB/octave", Db24 = "24 dB/octave", Db48 = "48 dB/octave" }
 }
 

@@ -73,7 +73,7 @@ parameters! {
             logarithmic("high_cut_frequency_hz", "High cut frequency", Unit::Hertz, FREQUENCY_HZ, 18_000.0),
         HighCutSlope = choice("high_cut_slope", "High cut slope", CutSlope::NAMES, CutSlope::Db24 as usize),
         HighCutQ = logarithmic("high_cut_q", "High cut Q", Unit::Number, CUT_Q, FLAT_Q),
-        /// Gain after all bands.
+        /// Gain after all bands, in decibels.
         OutputDb = linear("output_db", "Output", Unit::Decibels, [-24.0, 24.0], 0.0),
     }
 }

@@ -58,7 +58,6 @@ pub(super) static REVERB: EffectKind = EffectKind {
 };
 
 parameters! {
-    /// Parameters of the reverb.
     enum ReverbParam {
         /// Delay of the wet signal.
         PreDelayMs = linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, MAX_PRE_DELAY_MS], 12.0),

@@ -53,7 +53,7 @@ impl Ramps {
 pub(super) struct Network {
     sample_rate_hz: f64,
     delay_lines: [CompactDelayLine; LINE_COUNT],
-    /// Mean delay in seconds.
+    /// Mean delay of the lines in seconds.
     mean_secs: f64,
     absorption: Absorption,
     /// Sines and cosines of the rotation between groups 0 and 1, and between groups 2 and 3.

@@ -4,7 +4,7 @@ use wide::f32x4;
 
 use crate::dsp::control::CONTROL_FRAMES;
 
-/// Number of delay lines.
+/// Number of delay lines of the feedback delay network.
 pub(super) const LINE_COUNT: usize = 16;
 
 /// Groups of four delay lines.

@@ -39,7 +39,7 @@ pub struct EffectChain {
 pub enum SlotSource {
     /// The existing effect at this index of the chain, which keeps its state.
     Kept(usize),
-    /// A new effect.
+    /// An effect that the chain does not have yet.
     New(Box<EffectSlot>),
 }
 

@@ -6,16 +6,17 @@ use crate::dsp::smoothed_value::SmoothedValue;
 /// Crossfade time between the output of the effect and its delayed input, in seconds.
 const FADE_SECS: f64 = 0.01;
 
-/// Passes the output of an effect while there is one, and otherwise its input with the same delay.
+/// Passes the output of an effect while it is available, and otherwise the input with the same
+/// delay.
 ///
-/// The output of a block is missing when it is due, so there is nothing to crossfade from. The step
-/// between the last frame and the delayed input is added to the input instead, and ramps to 0.
-/// When the output returns, it crossfades.
+/// When the output of a block is missing, a crossfade from it is impossible. Instead, the step
+/// between the last frame and the delayed input is added to the input as an offset that ramps to 0.
+/// When the output is available again, the delayed input crossfades to it.
 pub struct DryFallback {
     dry: [DelayLine; 2],
     /// Gain of the output of the effect; the remainder is the delayed input.
     wet: SmoothedValue,
-    /// Frames of output until the output contains the signal that entered at the beginning.
+    /// Frames of output until the latency of a new effect has passed.
     warm_up_frames: usize,
     last: [f32; 2],
     step: [f32; 2],

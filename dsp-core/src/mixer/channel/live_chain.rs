@@ -21,7 +21,7 @@ pub trait LiveEffect {
     fn reset(&mut self, frame: u64);
 }
 
-/// An effect of the new order of a chain.
+/// An effect of a changed chain: see [`LiveChain::change`].
 pub enum LiveSource<E> {
     /// The existing effect with this id, which keeps its state unless it has to move.
     Kept(String),
@@ -31,9 +31,9 @@ pub enum LiveSource<E> {
 
 /// A chain of effects in series, which processes blocks while it changes.
 ///
-/// A new effect processes its input for as long as its latency before it becomes audible by a
-/// crossfade. A removed effect becomes inaudible by a crossfade. An effect that moves does both,
-/// one after the other. The signal has no gap meanwhile.
+/// A new effect processes its input for the length of its latency, then fades in by a crossfade. A
+/// removed effect fades out by a crossfade. An effect that moves first fades out, then fades in.
+/// The signal has no gap during these changes.
 pub struct LiveChain<E> {
     slots: Vec<Slot<E>>,
     /// Ids of the effects in their order when all changes have ended.
@@ -46,7 +46,7 @@ struct Slot<E> {
     /// Empty if another effect has taken over the id.
     id: String,
     effect: E,
-    /// Frames until the output contains the signal that entered at the beginning.
+    /// Frames until the latency of a new effect has passed.
     warm_up_frames: usize,
     /// Gain of the slot; the remainder is its input without a delay. The target is 0 for an effect
     /// that fades out.
@@ -136,9 +136,9 @@ impl<E: LiveEffect> Slot<E> {
     }
 }
 
-/// A block on its way through a chain.
+/// The state of a block while the effects of a chain process it one after the other.
 pub struct LivePass {
-    /// Number of effects that have got the block.
+    /// Number of effects that have received the block.
     started: usize,
     /// Input of the current effect.
     input: [[f32; LIVE_BLOCK_FRAMES]; 2],
@@ -146,8 +146,8 @@ pub struct LivePass {
     dry: [[f32; LIVE_BLOCK_FRAMES]; 2],
 }
 
-/// Mixes `gain` of a frame with `1 - gain` of the same frame of `others`. At either end, the result
-/// is exactly one of both.
+/// Mixes `gain` of a frame with `1 - gain` of the same frame of `others`. With a gain of 0 or 1,
+/// the result is exactly one of both values.
 fn crossfade(gain: f32, frame: usize, values: [&mut [f32]; 2], others: &[[f32; LIVE_BLOCK_FRAMES]; 2]) {
     for (values, others) in values.into_iter().zip(others) {
         values[frame] = values[frame] * gain + others[frame] * (1.0 - gain);
@@ -162,9 +162,9 @@ impl<E: LiveEffect> LiveChain<E> {
     }
 
     /// Changes the effects to those of `sources`, in their order. Ids occur once and are not empty.
-    /// A kept id without an effect is the index of an effect that [`Self::add`] adds later. Effects
-    /// that are still fading out are removed at once, so that the chain never has more than the old
-    /// and the new effects.
+    /// A kept id that has no effect reserves a position for an effect that [`Self::add`] adds
+    /// later. Effects that are still fading out are removed at once, so that the chain never has
+    /// more than the old and the new effects.
     pub fn change(&mut self, sources: Vec<LiveSource<E>>) {
         self.slots.iter_mut().filter(|slot| slot.is_fading_out()).for_each(|slot| slot.presence.finish());
         self.settle();
@@ -216,7 +216,7 @@ impl<E: LiveEffect> LiveChain<E> {
         }
     }
 
-    /// Returns the effects that process, also those that are fading out.
+    /// Returns all effects that process audio, including those that are fading out.
     pub fn effects_mut(&mut self) -> impl Iterator<Item = &mut E> {
         self.slots.iter_mut().map(|slot| &mut slot.effect)
     }

@@ -36,7 +36,7 @@ pub(crate) struct RackSettings<'a> {
     pub(crate) clock: u64,
 }
 
-/// An automated parameter.
+/// An automated parameter of an effect, with the reader of its curve.
 struct AutomatedParameter {
     effect: usize,
     effect_id: String,

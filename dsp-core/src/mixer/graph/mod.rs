@@ -78,7 +78,7 @@ impl MixGraph {
         self.master.jump(clock);
     }
 
-    /// Begins a block.
+    /// Begins a block of `frames` frames, at most [`BLOCK_FRAMES`], and clears the sums.
     pub(crate) fn begin(&mut self, is_playing: bool, frames: usize) {
         debug_assert!(
             frames <= BLOCK_FRAMES,

@@ -39,7 +39,7 @@ pub(crate) enum Destination {
 pub(crate) struct RouteSettings {
     pub(crate) tap: Tap,
     pub(crate) destination: Destination,
-    /// Linear gain.
+    /// Level of a send as a linear gain; 1 for an output.
     pub(crate) level: f32,
 }
 

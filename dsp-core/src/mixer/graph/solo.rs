@@ -9,9 +9,9 @@ impl MixGraph {
     /// Opens and closes the routes according to mute and solo.
     ///
     /// The routes of a muted track are closed. While any track is soloed, a route is open only in
-    /// two cases. A soloed track comes before or after it in the signal flow; or it leads to the
-    /// side-chain of the master or of a track that is audible by this rule. Removed routes that
-    /// fade out are ignored. `racks` are those of the strips.
+    /// two cases. Either a soloed track is before or after the route in the signal flow, or the
+    /// route leads to the side-chain of the master or of a track that is audible by this rule.
+    /// Removed routes that fade out are ignored. `racks` are those of the strips.
     pub(crate) fn update_mute_and_solo(&mut self, racks: &[EffectRack]) {
         let strips = &mut self.strips;
         let mut has_solo = false;

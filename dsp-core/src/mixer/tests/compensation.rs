@@ -216,7 +216,7 @@ fn sends_to_the_shared_effects_have_the_latency_of_the_track() {
         session.tracks[0].output = Some(1);
         session.tracks[1].effects = effects.to_vec();
         let mut mixer = mixer(&session);
-        mixer.set_takes_input(0, true);
+        mixer.set_input_enabled(0, true);
         mixer.play();
         let latency_frames = mixer.latency_frames();
         let [noise, _] = match noise() {

@@ -34,8 +34,8 @@ impl ExternalInput {
         self.is_jumping = false;
     }
 
-    /// Marks that the next frame does not follow the last one, whose step then decays. Without an
-    /// input, there is no step: an input that starts later starts as after any other frame.
+    /// Marks a jump of the input before its next frame. The step from the last frame to that frame
+    /// then decays instead of causing a click. Without an enabled input, this changes nothing.
     pub(crate) fn jump(&mut self) {
         self.is_jumping = self.is_enabled;
     }

@@ -20,7 +20,8 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModu
         list.iter().any(|modulator| matches!(modulator.destination, Destination::Modulator(_)))
     };
     if lists.iter().any(has_links) {
-        // A link and its destination must be in the same zone, so nothing goes to the global zone.
+        // A link and its destination must be in the same zone, so no modulator is written to the
+        // global zone.
         let local_modulators = lists.iter().map(|list| zone_with_links(list, defaults)).collect();
         return SplitModulators { global_modulators: Vec::new(), local_modulators };
     }

@@ -6,8 +6,8 @@ use super::super::generator::Generator;
 use super::super::generators::Generators;
 use super::super::sample_positions::{OFFSET_GENERATORS, header_positions, zone_offsets};
 
-const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
-const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
+const TIM_GM6MB: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
+const FLUID_R3: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
     Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is valid")
@@ -110,18 +110,18 @@ pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
 
 #[test]
 fn presets_of_a_reduced_bank_play_the_same_frames() {
-    let tim = bank(TIM);
+    let tim = bank(TIM_GM6MB);
     for preset in all_presets(&tim) {
         check(&tim, &[preset]);
     }
-    let whole_bytes = std::fs::metadata(TIM).expect("the bank is installed").len() as usize;
+    let whole_bytes = std::fs::metadata(TIM_GM6MB).expect("the bank is installed").len() as usize;
     let all_bytes = check(&tim, &all_presets(&tim));
     assert!(all_bytes.abs_diff(whole_bytes) < whole_bytes / 20, "{all_bytes} of {whole_bytes} bytes");
 }
 
 #[test]
 fn a_bank_reduced_to_two_presets_is_much_smaller() {
-    let fluid = bank(FLUID);
+    let fluid = bank(FLUID_R3);
     let bytes = check(&fluid, &[(0, 0), (128, 0)]);
     assert!((10_000_000..20_000_000).contains(&bytes), "{bytes} bytes");
     assert_eq!(fluid.write_reduced(&[(0, 0), (128, 0)]), fluid.write_reduced(&[(128, 0), (0, 0), (0, 0)]));
@@ -130,7 +130,7 @@ fn a_bank_reduced_to_two_presets_is_much_smaller() {
 
 #[test]
 fn missing_presets_have_the_same_substitutes_in_a_reduced_bank() {
-    let tim = bank(TIM);
+    let tim = bank(TIM_GM6MB);
     check(&tim, &[(77, 5), (0, 127), (130, 99)]);
     let empty = Bank::from_bytes(&tim.write_reduced(&[]).unwrap()).unwrap();
     assert_eq!((empty.presets().len(), empty.samples().len()), (0, 0));
@@ -138,7 +138,7 @@ fn missing_presets_have_the_same_substitutes_in_a_reduced_bank() {
 
 #[test]
 fn a_reduced_bank_keeps_names_and_numbers() {
-    let small = Bank::from_bytes(&bank(TIM).write_reduced(&[(0, 40)]).unwrap()).unwrap();
+    let small = Bank::from_bytes(&bank(TIM_GM6MB).write_reduced(&[(0, 40)]).unwrap()).unwrap();
     let presets: Vec<_> = small
         .summary()
         .presets
@@ -146,12 +146,12 @@ fn a_reduced_bank_keeps_names_and_numbers() {
         .map(|preset| (preset.bank, preset.program, preset.name.as_str()))
         .collect();
     assert_eq!(presets, [(0, 40, "Violin")]);
-    assert_eq!(small.summary().name, bank(TIM).summary().name);
+    assert_eq!(small.summary().name, bank(TIM_GM6MB).summary().name);
 }
 
 #[test]
 fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
-    let tim = bank(TIM);
+    let tim = bank(TIM_GM6MB);
     let zone = &tim.instruments()[0].zones[0];
     let mut selection = tim.select(&[]);
     selection.instruments.insert(0);

@@ -103,7 +103,7 @@ fn lookup1_values(entries: u32, dimensions: u32) -> u64 {
 /// Reads numbers of up to 32 bits. The least significant bit is first (section 2.1.4).
 struct Bits<'a> {
     bytes: &'a [u8],
-    /// Position in bits.
+    /// Number of bits that were read or skipped so far.
     position_bits: u64,
 }
 

@@ -93,7 +93,7 @@ impl Voice {
         false
     }
 
-    /// Whether the voice starts at this frame. Nothing of it has been rendered then.
+    /// Whether the voice starts at this frame, so that no frame of the voice has been rendered yet.
     pub(in crate::synth) fn starts_at(&self, clock: u64) -> bool {
         self.started_at == clock
     }

@@ -45,7 +45,7 @@ fn add_preset(tables: &mut Tables, program: u16, generators: &[(u16, i16)], samp
 }
 
 /// Returns a rig that plays a compressed sample. In the sample data, a PCM sample of full scale
-/// comes before it.
+/// precedes it.
 fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
     let mut tables = empty();
     tables.add_sample(&[i16::MAX; 1_000], 0..0);

@@ -1,4 +1,4 @@
-//! Tests of who may call the administrators' operations.
+//! Tests which callers may use the administrators' operations.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -58,8 +58,8 @@ async fn administrators_and_local_callers_are_admitted() {
         for call in [app.remote(method.clone(), path).token(&token), app.local(method.clone(), path)] {
             let call = if body.is_null() { call } else { call.json(&body) };
             let status = call.send().await.status.as_u16();
-            // `eve` exists from the second caller on (409). No account, invitation or task has the
-            // id `any`.
+            // `eve` already exists for the second and later callers (409). No account, invitation
+            // or task has the id `any`.
             let expected: &[u16] = if path.contains("any") { &[404] } else { &[200, 201, 409] };
             assert!(expected.contains(&status), "{method} {path}: {status}");
         }

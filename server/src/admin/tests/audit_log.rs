@@ -39,7 +39,7 @@ async fn log_ins_are_recorded_with_account_time_and_address() {
 }
 
 #[tokio::test]
-async fn the_address_comes_from_a_trusted_proxys_header() {
+async fn the_address_is_read_from_a_trusted_proxys_header() {
     let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_TRUST_LOCAL", "on")]).await;
     crate::auth::add_test_user(&app.state, "ada", STRONG).await;
     let body = json!({ "username": "ada", "password": STRONG });

@@ -179,7 +179,7 @@ async fn a_password_reset_invalidates_tokens_and_the_old_password() {
 }
 
 #[tokio::test]
-async fn a_quota_is_set_for_a_user_or_comes_from_the_settings() {
+async fn a_user_has_an_individual_quota_or_that_of_the_settings() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "1000")]).await;
     app.token_of_new_user("ada").await;
     let id = id_of(&app, "ada").await;

@@ -38,7 +38,7 @@ pub(crate) struct HeaderInfo {
     pub(crate) frames: Option<u64>,
 }
 
-/// A file to decode. In the decoder process, the paths are relative to its working folder.
+/// A file to decode. Paths are relative to the working folder of the decoder process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The file to read.
@@ -82,7 +82,7 @@ pub(super) struct Report {
     pub(super) warnings: Vec<String>,
 }
 
-/// Why a file is refused. Each text completes the sentence "`name` cannot be used: it ...".
+/// Reason why a file is refused. Each text completes the sentence "`name` cannot be used: it ...".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Refusal {

@@ -1,12 +1,12 @@
 //! Finds the audible part of an MP4 file.
 //!
-//! AAC encoders prepend one or two thousand frames of silence. The edit list of the track (ISO/IEC
-//! 14496-12, 8.6.6) or an iTunes tag says where the audio begins and how long it is. `symphonia`
-//! applies neither of them.
+//! AAC encoders add one or two thousand frames of silence before the audio. The edit list of the
+//! track (ISO/IEC 14496-12, 8.6.6) or an iTunes tag contains the start and the length of the audio.
+//! `symphonia` applies neither of them.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
-/// Maximum number of boxes to read before giving up.
+/// Maximum number of boxes that are read.
 const BOXES_MAX: usize = 10_000;
 
 /// The audible part, in frames at the sample rate.
@@ -144,7 +144,7 @@ impl<R: Read + Seek> BoxReader<R> {
         self.read_u32(header.start + if is_64_bit { 20 } else { 12 }).map(Some)
     }
 
-    /// Reads the duration and start of the edit if the list has exactly one.
+    /// Reads the duration and the start of the edit if the list contains exactly one.
     fn read_single_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
         let is_64_bit = self.read_bytes::<1>(list)?[0] == 1;
         if self.read_u32(list + 4)? != 1 {
@@ -155,7 +155,7 @@ impl<R: Read + Seek> BoxReader<R> {
         } else {
             (u64::from(self.read_u32(list + 8)?), i64::from(i32::from_be_bytes(self.read_bytes(list + 12)?)))
         };
-        // A negative start adds silence before the audio, so it skips nothing.
+        // A negative start adds silence before the audio, so no frames are skipped.
         Ok(u64::try_from(start).ok().map(|start| (duration, start)))
     }
 }

@@ -11,14 +11,14 @@ use super::Refusal;
 use super::refusal::{is_content_error, refusal_of_error};
 use super::repair::Gaps;
 
-/// Longest plausible gap in frames (87 s at 48 kHz), used if the header does not contain the length
-/// of the file.
+/// Maximum length of a gap in frames (87 s at 48 kHz) if the header does not contain the length of
+/// the file. A longer gap is taken for a damaged timestamp.
 const GAP_MAX_FRAMES: i64 = 1 << 22;
 
 /// Maximum number of packets that end on one Ogg page: one per segment (RFC 3533, section 6).
 const PAGE_PACKETS_MAX: usize = 255;
 
-/// How the packets ended.
+/// Reason why there are no more packets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     #[default]
@@ -109,8 +109,8 @@ impl Packets {
                 }
                 match (holes.len() < hole_count, is_first) {
                     (false, _) => PacketEvent::Packet(packet),
-                    // Nothing was read before this packet, so its timestamp is correct. But the
-                    // decoder trims its start, so the trimmed length is added.
+                    // No packet was read before this one, so its timestamp is correct. The decoder
+                    // trims its start, so the trimmed length is added.
                     (true, true) => {
                         self.after_gap(start.saturating_add_unsigned(packet.trim_start.get()), packet)
                     }
@@ -136,7 +136,7 @@ impl Packets {
                     return PacketEvent::Ended(End::Early);
                 }
                 Err(Error::ResetRequired) => return PacketEvent::Ended(End::Chained),
-                // The container itself is damaged, so no later packet can be found.
+                // The container itself is damaged, so later packets cannot be found.
                 Err(Error::DecodeError(_)) => return PacketEvent::Ended(End::Early),
                 Err(read_error) => return PacketEvent::Failed(refusal_of_error(read_error)),
             }

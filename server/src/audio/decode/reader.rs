@@ -16,7 +16,7 @@ pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Resu
     let mut damage = Damage { has_stale_size: repair.has_stale_size, ..Damage::default() };
     let mut source = Source::open(&job.input, repair)?;
     let mut sink = None;
-    // Missing frames before the first packet. They are written once the sample rate is known.
+    // Missing frames before the first packet. They are written when the sample rate is known.
     let mut lead_frames = 0_u64;
     let mut interleaved: Vec<f32> = Vec::new();
     loop {

@@ -1,8 +1,8 @@
 //! The process that decodes one file, or reads the headers of several: `songfoundry decode`.
 //!
-//! Its first line of input is a [`Request`]. Its output is lines of JSON: the progress and the
+//! The first line of its input is a [`Request`]. Its output is lines of JSON: the progress and the
 //! outcome of decoding, or one line for each inspected file. The process exits when its input ends,
-//! because nobody waits for the result any more.
+//! because its result is no longer needed.
 
 use std::io::{BufRead as _, Write as _};
 use std::panic::catch_unwind;
@@ -76,16 +76,17 @@ fn print(message: &Message) {
 }
 
 /// Processor time after which a decoding process gets a lower priority, so that short files of
-/// others do not wait for it. On a busy machine, a short file needs more wall time than this limit,
-/// but not more processor time.
+/// other users do not wait for it. On a busy machine, a short file needs more wall-clock time than
+/// this limit, but not more processor time.
 const PRIORITY_DROPS_AFTER: Duration = Duration::from_secs(2);
 
 /// Shortest time after which the processor time is read again.
 #[cfg(target_os = "linux")]
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The lower priority (`nice`). Beside a process of priority 0, the decoder still gets a tenth of a
-/// processor. With the lowest priority (19), a busy machine would hardly decode long files.
+/// The lower priority (`nice`). When it competes with a process of priority 0, the decoder still
+/// gets a tenth of a processor. With the lowest priority (19), a busy machine would hardly decode
+/// long files.
 #[cfg(target_os = "linux")]
 const LOWER_PRIORITY: i32 = 10;
 
@@ -110,7 +111,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Does nothing: only Linux has priorities of threads.
+/// Does nothing, because only Linux has priorities of threads.
 #[cfg(not(target_os = "linux"))]
 fn drop_priority_later() -> std::io::Result<()> {
     Ok(())

@@ -1,11 +1,11 @@
 //! Decodes each audio file in a separate process.
 //!
-//! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a
-//! child process of the same program (`songfoundry decode`, a hidden command). The child gets the
-//! file and two empty files for samples and peaks, but no settings, secrets or sockets. The
-//! operating system limits its memory, processor time and file size. If it runs out of memory,
-//! loops endlessly or crashes, only this file is refused. A thread with `catch_unwind` would save
-//! some milliseconds, but could be neither stopped nor limited.
+//! Containers and codecs are the most complex untrusted input that the service parses. They are
+//! parsed in a child process of the same program (`songfoundry decode`, a hidden command). The
+//! child gets the file and two empty files for samples and peaks, but no settings, secrets or
+//! sockets. The operating system limits its memory, processor time and file size. If it runs out of
+//! memory, loops endlessly or crashes, only this file is refused. A thread with `catch_unwind`
+//! would save some milliseconds, but could be neither stopped nor limited.
 //!
 //! [`child`] is the process, [`program`] starts it, and [`super::decode`] decodes the file.
 

@@ -10,13 +10,13 @@ use crate::audio::decode::{HeaderInfo, Job, Refusal, Report};
 use crate::helper_processes::Helpers;
 use crate::helper_processes::program::{ExitCause, HelperProcess, HelperProgram, Output, TestEntry};
 
-/// How often to check whether the caller still waits.
+/// Interval between checks whether the caller still waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time after the time limit until a process that has not exited by itself is killed.
+/// Time between the time limit and the killing of a process that has not exited by itself.
 const GRACE_DURATION: Duration = Duration::from_secs(10);
 
-/// Why nothing was decoded.
+/// Reason why no audio was decoded.
 #[derive(Debug)]
 pub(in crate::audio) enum Failure {
     /// The file is refused.

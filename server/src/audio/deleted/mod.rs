@@ -1,11 +1,11 @@
 //! Deleted audio files, which can be restored for `SF_DELETED_KEPT_SECS`.
 //!
-//! A browser window may save a song with a file that another window has just deleted. Deleting a
-//! file and saving a song take the same lock. A file that a song refers to cannot be deleted, and
-//! saving a song restores the deleted files that the song refers to. For `SF_DELETED_KEPT_SECS`,
-//! the row of a deleted file stays in the database, and its stored files stay in the quarantine.
-//! They do not count toward the quota. They are removed first when a quota is reached or the disk
-//! is full.
+//! A browser window may save a song with a file that another window has just deleted. Therefore
+//! deleting a file and saving a song take the same lock. A file that a song refers to cannot be
+//! deleted, and saving a song restores the deleted files that the song refers to. For
+//! `SF_DELETED_KEPT_SECS`, the row of a deleted file stays in the database, and its stored files
+//! stay in the quarantine. They do not count toward the quota. When a quota is reached or the disk
+//! is full, deleted files are removed first.
 
 mod store;
 
@@ -76,7 +76,7 @@ pub(super) fn delete(
 /// Number of files that are deleted together in one transaction.
 const DELETED_PER_TRANSACTION: usize = 200;
 
-/// Deletes those of a user's files to which no project and no autosave refers. Takes the lock once
+/// Deletes those files of a user to which no project and no autosave refers. Takes the lock once
 /// for [`DELETED_PER_TRANSACTION`] files, so other users wait less than with a call of [`delete`]
 /// for each file. The stored files of files that may be restored stay until those are purged.
 /// Blocks.
@@ -198,7 +198,7 @@ fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiRes
     Ok(())
 }
 
-/// Purges files whose retention has ended. Restores those that a song refers to after all.
+/// Purges files whose retention has ended. Restores those that a song still refers to.
 ///
 /// # Errors
 /// If a query or the storage fails.

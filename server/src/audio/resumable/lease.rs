@@ -11,7 +11,7 @@ use super::store;
 use crate::db::{DatabaseKind, Db, kind};
 use crate::error::{ApiError, ApiResult};
 
-/// How long a lease lasts, and how often its holder renews it.
+/// Duration of a lease, and interval at which its holder renews it.
 const LEASE_DURATION: Duration = Duration::from_secs(20);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 

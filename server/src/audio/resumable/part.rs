@@ -1,5 +1,5 @@
-//! Appends received bytes to the file of an upload. A request occupies a thread only while it
-//! writes, because there may be many slow senders.
+//! Appends received bytes to the file of an upload. A request uses a thread only while it writes,
+//! because many clients may send slowly.
 
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};

@@ -277,7 +277,8 @@ pub(super) async fn append(
     let checksum = Checksum::from_headers(headers)?;
     find(&state, &user, &id).await?;
     let lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
-    // The row is read again, because the offset could change until the lease was acquired.
+    // The row is read again, because the offset may have changed while the request waited for the
+    // lease.
     let upload_row = find(&state, &user, &id).await?;
     if upload_row.state != UploadState::Receiving && !has_no_decoder_task(&state, &upload_row).await? {
         let detail = format!(
@@ -316,7 +317,7 @@ pub(super) async fn append(
     Ok((StatusCode::NO_CONTENT, fields).into_response())
 }
 
-/// Whether an upload is complete but no task decodes it. Then the client must retry.
+/// Whether an upload is complete but no task decodes it. In this case the client must retry.
 async fn has_no_decoder_task(state: &AppState, upload_row: &UploadRow) -> ApiResult<bool> {
     Ok(match (upload_row.state, &upload_row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,

@@ -42,7 +42,7 @@ pub(super) fn form(files: &[(&str, &[u8])]) -> Vec<u8> {
     body
 }
 
-/// Returns `call` with a form of these files as its body.
+/// Adds a form with these files to `call` as its body.
 pub(crate) fn with_form<'a>(call: Call<'a>, files: &[(&str, &[u8])]) -> Call<'a> {
     call.raw(&format!("multipart/form-data; boundary={BOUNDARY}"), form(files))
 }

@@ -64,7 +64,7 @@ async fn an_upload_in_parts_is_decoded() {
     let answer = append(&app, &path, 0, &bytes[..1_000]).await;
     answer.expect(204);
     assert_eq!((answer.header("upload-offset"), answer.header("songfoundry-task-id")), ("1000", ""));
-    // A repeated request is refused, and so is one with a later offset.
+    // A repeated request and a request with a later offset are refused.
     append(&app, &path, 0, &bytes[..1_000]).await.problem(409, "wrong_offset");
     append(&app, &path, 2_000, b"x").await.problem(409, "wrong_offset");
     assert_eq!(offset(&app, &path).await, "1000");
@@ -272,8 +272,8 @@ async fn starting_the_service_decodes_complete_uploads() {
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let path = begin(&app, "a.wav", bytes.len()).await;
     append(&app, &path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
-    // The upload is as if the service had stopped between the last byte and the task, and stayed
-    // off for longer than the expiry time.
+    // The upload has the state that remains if the service stops between the last byte and the
+    // task, and starts after the expiry time.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     std::fs::write(file, &bytes).expect("writes");

@@ -83,7 +83,7 @@ async fn starting_the_service_continues_queued_uploads() {
 async fn waiting_files_without_a_task_are_quarantined() {
     let app = TestApp::start().await;
     let key = BlobKey::new("audio", "5a5c5e3c-0000-4000-8000-000000000000", "waiting").expect("fits");
-    app.state.blobs.put(&key, b"of a task that is gone").expect("stores");
+    app.state.blobs.put(&key, b"of a deleted task").expect("stores");
     let now_ms = clock::now_unix_ms() + 1;
     for _ in 0..2 {
         orphans::collect(&app.state, Duration::ZERO, now_ms).await.expect("collects");
@@ -95,7 +95,7 @@ async fn waiting_files_without_a_task_are_quarantined() {
     );
 }
 
-/// The work in this test stands for the decoding of long files, which takes minutes.
+/// The work in this test takes the role of the decoding of long files, which takes minutes.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_long_file_per_processor_does_not_delay_other_users() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Storage that the audio of users occupies.
+//! Storage that audio files of users use.
 
 mod store;
 
@@ -9,7 +9,7 @@ pub(crate) use store::read_used_bytes;
 use crate::db::Db;
 use crate::error::ApiResult;
 
-/// Storage that a user occupies with audio.
+/// Storage that a user's audio uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AudioUsage {
     /// Number of audio files.
@@ -18,8 +18,8 @@ pub struct AudioUsage {
     pub bytes: u64,
 }
 
-/// Returns the usage of every user by id. Stored audio that several users have counts for each of
-/// them.
+/// Returns the usage of every user by id. Stored audio that several users have is counted for each
+/// of them.
 ///
 /// # Errors
 /// If the query fails.

@@ -1,8 +1,9 @@
-//! Checks, within a change, that the account that makes it still may.
+//! Checks, in the transaction of a change, that the account that makes the change may still make
+//! it.
 
 use sqlx::AnyConnection;
 
-/// The account that makes a change, as it was when its request began.
+/// The account that makes a change, as read when its request began.
 #[derive(Debug, Clone)]
 pub struct ActingUser {
     pub(in crate::auth) id: String,

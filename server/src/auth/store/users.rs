@@ -14,9 +14,9 @@ use crate::paging::{Position, contains_pattern};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// May do everything, including administration.
+    /// Has all rights, including administration.
     Admin,
-    /// May use the service and the user's own data.
+    /// Has access to the service and to the user's own data.
     User,
 }
 
@@ -287,7 +287,7 @@ pub(in crate::auth) async fn update_user(
 /// The result of a reset of a password.
 #[derive(Debug)]
 pub(in crate::auth) enum ResetOutcome {
-    /// The account after it.
+    /// The account after the reset.
     Done(Box<UserRow>),
     /// There is no such account.
     Missing,
@@ -296,7 +296,7 @@ pub(in crate::auth) enum ResetOutcome {
 }
 
 /// Sets a password that must be changed, ends all tokens and API keys, and deletes unused
-/// invitations. Without `admin`, the operator of the machine does it.
+/// invitations, on behalf of `admin`, or of the operator of the machine if `admin` is `None`.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
     admin: Option<&ActingUser>,

@@ -1,4 +1,4 @@
-//! Tests of changes whose maker loses access before they are stored.
+//! Tests of changes by accounts that lose access before the changes are stored.
 
 use crate::auth::management;
 use crate::auth::store::keys::{self, InsertOutcome, NewKey};
@@ -17,7 +17,7 @@ fn refused<T: std::fmt::Debug>(outcome: Result<T, ApiError>) {
 }
 
 #[tokio::test]
-async fn a_demoted_or_disabled_administrator_cannot_undo_it_by_a_request_that_began_before() {
+async fn a_demoted_or_disabled_administrator_cannot_undo_this_by_an_earlier_request() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     let (db, hasher) = (&app.state.db, &app.state.passwords);
@@ -36,7 +36,7 @@ async fn a_demoted_or_disabled_administrator_cannot_undo_it_by_a_request_that_be
 }
 
 #[tokio::test]
-async fn an_api_key_requested_before_a_password_reset_is_not_created_after_it() {
+async fn an_api_key_requested_before_a_password_reset_is_not_created_afterwards() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     let (db, before) = (&app.state.db, acting(&app, "ada").await);

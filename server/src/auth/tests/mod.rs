@@ -26,7 +26,7 @@ pub(crate) async fn add_user(state: &AppState, username: &str, password: &str) -
     made.expect("a free name").id
 }
 
-/// Returns an account as the maker of a change.
+/// Returns an account as the acting user of a change.
 fn acting(row: &UserRow) -> ActingUser {
     ActingUser { id: row.id.clone(), role: row.role.as_str(), token_version: row.token_version }
 }

@@ -101,7 +101,7 @@ async fn an_event_stream_ends_after_its_caller_has_logged_out() {
     events.next().await.expect("an event").expect("the caller has access");
     log_out(&app, &token).await;
     step.send(0.5).expect("the task runs");
-    // An event may have been on its way.
+    // One more event may already have been sent.
     let last_events = events.take(3).collect::<Vec<_>>().await;
     let interruption = last_events.into_iter().find_map(Result::err);
     let message = interruption.expect("the stream is interrupted").to_string();

@@ -93,7 +93,7 @@ async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     .await;
     add_pupils(&app, 12).await;
     let guess = async |number: usize| log_in_from(&app, SCHOOL, &name_of(number), "wrong").await.status;
-    // The guesser goes on until all applicable rules are in effect.
+    // The guesser continues until all applicable rules are in effect.
     for number in 0..100 {
         assert!([401, 429].contains(&guess(number).await.as_u16()));
     }
@@ -382,7 +382,7 @@ async fn failures(app: &TestApp) -> i64 {
 async fn a_guess_counts_even_if_the_client_disconnects() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // The client disconnects at different times, some of them between the check and the answer.
+    // The client disconnects after different times, in some cases between the check and the answer.
     for disconnects_after_ms in (1..).flat_map(|ms| [ms; 3]) {
         let before = failures(&app).await;
         let guess = log_in(&app, "ada", "wrong");
@@ -405,7 +405,7 @@ async fn failures_expire_after_the_clock_was_set_back() {
     for _ in 0..5 {
         log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
     }
-    // The failures are tomorrow, as if the clock had been set back by a day since.
+    // The failures have tomorrow's time, as if the clock had been set back by a day afterwards.
     let tomorrow = clock::now_unix_secs() + 86_400;
     let move_failures = "UPDATE login_failures SET last_failed_secs = $1";
     sqlx::query(move_failures).bind(tomorrow).execute(&app.state.db).await.expect("updates");

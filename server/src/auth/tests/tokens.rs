@@ -69,7 +69,7 @@ async fn only_genuine_current_tokens_are_accepted() {
 }
 
 #[tokio::test]
-async fn the_role_comes_from_the_database() {
+async fn the_role_is_read_from_the_database() {
     const KEY: &str = "0123456789abcdef0123456789abcdef";
     let app = TestApp::with(&[("SF_JWT_SECRET", KEY)]).await;
     let id = add_user(&app.state, "ada", STRONG).await;

@@ -9,10 +9,10 @@
 //! | failures of one account from all addresses | its passwords are checked one at a time, two per second | addresses from which it logged in, and sessions |
 //!
 //! A slowed attempt with a wrong password gets 429; with the correct password it is accepted. So a
-//! guesser delays others only by the queued attempts. This holds even if the guesser is at the
-//! address of a school and tries the names of its pupils. An attempt that waits longer than 45 s
-//! gets 503. In this time, 90 passwords of one account are checked. So about 90 connections that
-//! guess with one name can block log-ins to that account from new addresses.
+//! guesser delays other users only by the attempts in the queue. This is true even if the guesser
+//! is at the address of a school and tries the names of its pupils. An attempt that waits longer
+//! than 45 s gets 503. In this time, 90 passwords of one account are checked. So about 90
+//! connections that guess with one name can block log-ins to that account from new addresses.
 //!
 //! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address from which it
 //! has logged in. The counters are in the database, so they survive restarts and are shared by all
@@ -43,7 +43,7 @@ use crate::db::{Db, store_best_effort};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
-/// Longest wait of an attempt. It is enough for a class of 500 that logs in at the same time, and
+/// Maximum wait of an attempt. It is enough for a class of 500 that logs in at the same time, and
 /// shorter than the minute that proxies usually wait.
 const WAIT_MAX: Duration = Duration::from_secs(45);
 
@@ -63,8 +63,8 @@ const UNKNOWN_CHECKS_PER_ADDRESS: usize = 12;
 /// 30 at one address can log in within four seconds. It is shorter in tests.
 pub(super) const MIN_CHECK_TIME: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
 
-/// How long an account is known at an address after its last log-in from there, in seconds: half a
-/// year.
+/// Time after its last log-in from an address during which an account is known there, in seconds:
+/// half a year.
 const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 
 /// Counts failed log-ins and delays attempts.
@@ -133,7 +133,7 @@ pub(super) struct LoginAttempt<'s> {
 #[derive(Debug, Clone, Copy)]
 struct FailureLimit {
     limit: i64,
-    /// Names the log-ins that count, such as "of this account".
+    /// Phrase for the log-ins that are counted, such as "of this account".
     slow_scope: &'static str,
 }
 

@@ -150,7 +150,7 @@ impl FailureSelection {
         Ok(failures + u64::from(is_lifted))
     }
 
-    /// Returns the account or the address, for the audit log.
+    /// Returns the account or, if there is none, the address, for the audit log.
     #[must_use]
     pub fn target(&self) -> &str {
         self.username.as_deref().or(self.network.as_deref()).unwrap_or_default()

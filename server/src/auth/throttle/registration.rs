@@ -19,7 +19,8 @@ impl Throttle {
     }
 
     /// Waits for the turn of a registration. Registrations with a valid invitation run one at a
-    /// time, and so do all others, so that log-ins are not delayed.
+    /// time. The other registrations have a separate queue and also run one at a time, so that
+    /// log-ins are not delayed.
     ///
     /// # Errors
     /// 503 `busy` if earlier registrations take too long.

@@ -6,15 +6,15 @@ use crate::error::ApiError;
 /// Time without a failure after which the count of failures starts again, in seconds.
 pub(super) const COUNT_RESET_SECS: i64 = 3600;
 
-/// Wait times after failures. The first failures have no wait. Then the wait doubles with each
-/// failure, up to the longest wait.
+/// Wait times after failures. The first failures cause no wait. After that, the wait doubles with
+/// each failure, up to the maximum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
-    /// Number of attempts without a wait. The first wait follows the failure of this number.
+    /// Number of attempts without a wait. The failure with this number causes the first wait.
     pub free_attempts: i64,
     /// First wait, in seconds.
     pub first_wait_secs: i64,
-    /// Longest wait, in seconds.
+    /// Maximum wait, in seconds.
     pub longest_wait_secs: i64,
     /// Start of the refusal's sentence, such as "Too many registrations from your address".
     pub description: &'static str,

@@ -37,7 +37,8 @@ pub(super) struct Restore {
     replace: bool,
 }
 
-/// Check that every file that the database needs exists and is undamaged. Fails if one is not.
+/// Check that every file that the database needs exists and is undamaged. Fails if a file is
+/// missing or damaged.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Compare sizes only, without reading the files.
@@ -48,8 +49,8 @@ pub(super) struct Check {
     /// replaced when its user uploads the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// How long a file must have been unneeded by the database before it is quarantined, in
-    /// seconds; default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
+    /// Minimum time for which a file must have been unneeded by the database before it is
+    /// quarantined, in seconds; default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
     /// Print one JSON object.

@@ -53,7 +53,7 @@ impl Owner {
     fn set_owner_of(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
-        // Only root's files can come from this command, because this command runs as root.
+        // Files of root may be from this command, because it runs as root. Other files are not.
         let chown_result = match metadata.uid() {
             0 => lchown(path, Some(self.user_id), Some(self.group_id)),
             _ => Ok(()),

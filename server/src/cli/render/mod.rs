@@ -51,8 +51,8 @@ pub(super) struct Args {
     /// standard input. Several songs need a folder as the output.
     #[arg(required = true, value_name = "SONG")]
     songs: Vec<PathBuf>,
-    /// SF2 or SF3 file. Tracks that name a SoundFont play the file of this name, all others the
-    /// first one. May be given several times.
+    /// SF2 or SF3 file. A track that names a SoundFont plays the file of this name; all other
+    /// tracks play the first file. May be given several times.
     #[arg(long, value_name = "FILE", required = true)]
     soundfont: Vec<PathBuf>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(super) struct Args {
     /// Render only the track with this id, even if it is muted. May be given several times.
     #[arg(long = "track", value_name = "ID")]
     tracks: Option<Vec<String>>,
-    /// Longest tail after the last item of the song, in seconds.
+    /// Maximum tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
     /// Fail, and write nothing, if the whole render is silent.
@@ -75,12 +75,12 @@ pub(super) struct Args {
     /// setting SF_RENDER_MEMORY_BYTES.
     #[arg(long, value_name = "BYTES")]
     memory_bytes: Option<u64>,
-    /// Write the mix to this file, too, whose extension sets the format. Options that this format
+    /// Also write the mix to this file. Its extension sets the format. Options that this format
     /// does not support have their defaults. May be given several times.
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
-    /// Write each section of the song to a file of its own in the output folder, instead of the
-    /// whole song: its section items, or the parts between its markers.
+    /// Write each section of the song to a separate file in the output folder, instead of the whole
+    /// song: its section items, or the parts between its markers.
     #[arg(long, conflicts_with_all = ["range", "tail_secs", "also"])]
     sections: bool,
     /// Print the receipt as JSON.
@@ -196,7 +196,7 @@ fn further_files(args: &Args) -> anyhow::Result<Vec<(PathBuf, OutputFileOptions)
 /// time.
 const SECTIONS_MAX: usize = 200;
 
-/// The renders of one command.
+/// Renders the songs of one command.
 struct Batch<'a> {
     args: &'a Args,
     file: OutputFileOptions,

@@ -1,4 +1,4 @@
-//! The sections of a song, which `--sections` renders to a file each.
+//! The sections of a song, which `--sections` renders to separate files.
 
 use schemas::Project;
 use schemas::project::Item;

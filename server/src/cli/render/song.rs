@@ -17,7 +17,7 @@ use crate::bounded_read::{self, read_all};
 use crate::cli::output::STANDARD_STREAM;
 use crate::multitrack::midi::{ImportOptions, import};
 
-/// Maximum size of a song file, in bytes, also after decompression. Real projects and MIDI files
+/// Maximum size of a song file, in bytes, even after decompression. Real projects and MIDI files
 /// are far smaller.
 const SONG_MAX_BYTES: u64 = 1 << 30;
 

@@ -17,24 +17,24 @@ pub(super) struct SoundArgs {
     /// Gain of the whole song in decibels, applied before the limiter.
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = gain_db)]
     gain_db: f64,
-    /// Level of the reverb that the instruments share, -144 to 6 dB, or `off`. Default: as the song
-    /// says, 0 for MIDI files.
+    /// Level of the reverb that the instruments share, -144 to 6 dB, or `off`. Default: that of the
+    /// song, 0 for MIDI files.
     #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = level_db)]
     reverb_db: Option<f64>,
     /// Level of the chorus that the instruments share, like --reverb-db.
     #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = level_db)]
     chorus_db: Option<f64>,
-    /// Maximum number of voices of a track, 8 to 256. Default: as the song says, 256 for MIDI
+    /// Maximum number of voices of a track, 8 to 256. Default: that of the song, 256 for MIDI
     /// files.
     #[arg(long, value_name = "VOICES", value_parser = polyphony)]
     polyphony: Option<u16>,
 }
 
 impl SoundArgs {
-    /// Changes a project as these options say. Returns whether it has changed.
+    /// Applies these options to a project. Returns whether the project has changed.
     ///
     /// # Errors
-    /// The gain raises the master above its highest level.
+    /// The gain raises the master above its maximum level.
     pub(super) fn apply(&self, project: &mut Project) -> anyhow::Result<bool> {
         let Self { gain_db, reverb_db, chorus_db, polyphony } = self;
         if *gain_db != 0.0 {

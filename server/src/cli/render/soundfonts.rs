@@ -39,7 +39,8 @@ pub(super) fn open(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedBank>> {
     Ok(opened_banks)
 }
 
-/// Sources that play each track with the bank that it names, or else with the first bank.
+/// Sources that play each track with the bank that it names. Without such a bank, the track plays
+/// the first bank.
 pub(super) struct CommandLineSources {
     banks: Vec<NamedBank>,
     budget: BudgetShare,
@@ -78,7 +79,7 @@ impl Sources for CommandLineSources {
     }
 
     fn recording(&mut self, _server_file_id: &str) -> Option<Recording> {
-        // The command line has no recordings of a service.
+        // Recordings are stored in the service, so the command line has none.
         None
     }
 

@@ -31,7 +31,7 @@ enum Caller {
     Local,
 }
 
-/// The callers in the order of their calls. The owners come last, because they delete the
+/// The callers in the order of their calls. The owners are the last ones, because they delete the
 /// resources.
 const CALLERS: [Caller; 8] = [
     Caller::Nobody,
@@ -121,7 +121,7 @@ impl Resources {
         ]))
     }
 
-    /// Returns the path with an id for each parameter, and whether the path is that of one of these
+    /// Returns the path with an id for each parameter, and whether the path refers to one of these
     /// resources.
     pub(super) fn path(&self, template: &str) -> (String, bool) {
         let Some((before, remainder)) = template.split_once('{') else {
@@ -148,7 +148,7 @@ fn call<'a>(
         _ => remote().token(&tokens[format!("{caller:?}").as_str()]),
     };
     match operation.body.as_deref() {
-        // The body is invalid, which does not matter, because access is checked first.
+        // The body is invalid, which has no effect here, because access is checked first.
         Some("multipart/form-data") => call.raw("multipart/form-data; boundary=b", "--b--\r\n"),
         Some(kind) => call.raw(kind, "{}"),
         None => call,
@@ -171,7 +171,7 @@ fn check(operation: &Operation, caller: Caller, answer: &Answer, is_resource: bo
     assert!(status != 401 || code == "wrong_credentials", "{about}");
     let authorization_codes = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
     assert!(!authorization_codes.iter().any(|refused| code == *refused), "{about}");
-    // Nobody else can use the resources of an account.
+    // Only its owner can use the resources of an account.
     if is_resource && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
         assert!((400..500).contains(&status), "{about}");
     }
@@ -202,7 +202,7 @@ async fn every_operation_admits_exactly_the_described_callers() {
         .map(|(path, method, described)| Operation::of(path, method, described))
         .collect();
     assert!(all.len() > 70, "{}", all.len());
-    // Operations that delete or log out come last.
+    // Operations that delete or log out are called last.
     all.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
     for caller in CALLERS {
         for operation in &all {

@@ -1,4 +1,4 @@
-//! Tests of the limits on bodies that arrive before the caller is known.
+//! Tests the limits on bodies that arrive before the caller is authenticated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -11,13 +11,14 @@ use crate::test_app::TestApp;
 /// Media type of the bodies that have examples.
 const JSON: &str = "application/json";
 
-/// Whether an operation answers each HTTP request with an error. This is also true for a WebSocket.
+/// Whether an operation answers each HTTP request with an error, as a WebSocket does.
 fn has_only_errors(operation: &Value) -> bool {
     let answers = operation["responses"].as_object().expect("answers");
     answers.keys().all(|status| status == "101" || status.as_str() >= "400")
 }
 
-/// Returns why `example` does not follow the schema in the document, or `None` if it does.
+/// Returns the reason why `example` does not follow the schema in the document, or `None` if it
+/// does.
 fn fault(document: &Value, schema: &Value, example: &Value) -> Option<String> {
     let root = json!({ "allOf": [schema], "components": { "schemas": document["components"]["schemas"] } });
     let validator = jsonschema::draft202012::new(&root).expect("a schema");
@@ -78,7 +79,7 @@ async fn every_example_can_be_sent() {
     let mut faults = Vec::new();
     let mut all: Vec<_> =
         operations(&document).filter(|(.., operation)| !has_only_errors(operation)).collect();
-    // Operations that delete resources or log out come last.
+    // Operations that delete resources or log out are called last.
     all.sort_by_key(|(path, method, _)| {
         (path.ends_with("/logout"), path.ends_with("/password"), *method == "delete")
     });

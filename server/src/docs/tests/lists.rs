@@ -1,4 +1,4 @@
-//! Tests that lists come in pages, and that unchanged answers are not sent again.
+//! Tests that lists are paged, and that unchanged answers are not sent again.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
     }
     let mut list = get(app, path).await.expect(200);
     for entry in found.iter_mut().chain(list[field].as_array_mut().expect("entries")) {
-        // Other programs change the free space, so it is not compared.
+        // Other programs change the free space of the disk, so it is not compared.
         if let Some(entry) = entry.as_object_mut() {
             entry.shift_remove("free_bytes");
         }
@@ -36,7 +36,7 @@ async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn every_list_comes_in_pages() {
+async fn every_list_is_paged() {
     let folder = tempfile::tempdir().expect("a folder");
     let dirs = ["one", "two", "three"].map(|name| folder.path().join(name));
     for dir in &dirs {

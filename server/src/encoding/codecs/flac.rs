@@ -21,8 +21,8 @@ pub(super) struct FlacEncoder {
     has_samples: bool,
 }
 
-/// The buffered file. The library drops its writer when it finishes, and the buffer could then not
-/// report an error. So the buffer is shared, and is flushed afterwards.
+/// The buffered file. The library drops its writer when it finishes, and an error of the buffer
+/// would then be lost. Therefore the buffer is shared, and is flushed afterwards.
 #[derive(Clone)]
 struct SharedFile(Rc<RefCell<BufWriter<File>>>);
 
@@ -72,7 +72,7 @@ impl Encode for FlacEncoder {
 
     fn finish(self: Box<Self>) -> io::Result<()> {
         let Self { mut file, writer, has_samples } = *self;
-        // The metadata alone are a file without samples; the library refuses to finish it.
+        // The metadata alone is a valid file without samples, which the library refuses to finish.
         if has_samples {
             writer.finalize()?;
         }

@@ -16,7 +16,7 @@ use crate::encoding::chapters::ms_of;
 use crate::encoding::quality::{Quality, VARIABLE_MAX};
 use crate::encoding::tags::ENCODED_BY;
 
-/// Quality of the search for the best encoding: 2 of 0 (best, slowest) to 9.
+/// Quality of the search for the best encoding, from 0 (best, slowest) to 9: 2.
 const ENCODER_QUALITY: LameQuality = LameQuality::NearBest;
 
 /// Writes an MP3 file with ID3v2 tags and a LAME tag, which contains the length.
@@ -29,7 +29,7 @@ pub(super) struct Mp3Encoder {
     /// Size of the ID3v2 tags in bytes.
     tags_bytes: u64,
     channels: [Vec<f32>; 2],
-    /// Factor of the samples that makes up for [`lame_gain`].
+    /// Factor that is applied to the samples to compensate [`lame_gain`].
     gain: f32,
     encoded_bytes: Vec<u8>,
 }
@@ -96,12 +96,11 @@ impl Encode for Mp3Encoder {
             .flush_to_vec::<FlushGap>(&mut self.encoded_bytes)
             .map_err(|error| io::Error::other(error.to_string()))?;
         self.file.write_all(&self.encoded_bytes)?;
-        // The end of the last chapter was not known until now. The size of the tags does not
-        // change.
+        // The end of the last chapter is known only now. The size of the tags does not change.
         let tags = write_id3_tags(&self.request, self.frames)?;
         self.file.rewind()?;
         self.file.write_all(&tags)?;
-        // The first frame of audio is space for the LAME tag.
+        // The first frame of audio was reserved for the LAME tag.
         let mut lame_tag = Vec::with_capacity(self.encoder.lame_tag_size());
         if self.encoder.lame_tag_encode_to_vec(&mut lame_tag).is_some() {
             self.file.seek(SeekFrom::Start(self.tags_bytes))?;
@@ -167,7 +166,7 @@ fn add_chapters(tag: &mut id3::Tag, request: &Request, frames: u64) {
             element_id,
             start_time: ms(chapter.frame),
             end_time: ms(end),
-            // The times count instead of the offsets in bytes.
+            // Chapters are defined by their times instead of by offsets in bytes.
             start_offset: u32::MAX,
             end_offset: u32::MAX,
             frames: vec![id3::Frame::text("TIT2", &chapter.name)],

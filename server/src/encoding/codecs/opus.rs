@@ -20,10 +20,10 @@ const PACKET_FRAMES: usize = 960;
 /// Number of packets on a page of the file: one second.
 const PAGE_PACKETS: u64 = 50;
 
-/// Largest size of a packet of 20 ms in bytes (RFC 6716, section 3.4).
+/// Maximum size of a packet of 20 ms in bytes (RFC 6716, section 3.4).
 const PACKET_MAX_BYTES: usize = 1_275;
 
-/// Largest number of frames in a packet: 120 ms.
+/// Maximum number of frames in a packet: 120 ms.
 const DECODED_MAX_FRAMES: usize = 5_760;
 
 /// Serial number of the only stream in the file. It is constant, so that the same samples give the
@@ -37,9 +37,9 @@ const PRE_SKIP_OFFSET: usize = 10;
 pub(super) struct OpusEncoder {
     pages: PacketWriter<'static, BufWriter<File>>,
     encoder: Encoder,
-    /// Frames at the start that a decoder skips.
+    /// Number of frames at the start that a decoder skips.
     pre_skip_frames: u64,
-    /// Frames that were received.
+    /// Number of frames that were received.
     frames: u64,
     packets: u64,
     /// Interleaved samples that do not fill a packet yet.
@@ -84,8 +84,8 @@ impl OpusEncoder {
         let packet_bytes = self.encoder.encode_float_to_slice(samples, &mut packet).map_err(opus_error)?;
         packet.truncate(packet_bytes);
         self.packets += 1;
-        // The position counts the skipped frames. The position of the last packet is the end of the
-        // audio.
+        // The position includes the skipped frames. The position of the last packet is the end of
+        // the audio.
         let end = self.packets * PACKET_FRAMES as u64;
         let (kind, granule_position) = match is_last {
             true => (PacketWriteEndInfo::EndStream, self.pre_skip_frames + self.frames),

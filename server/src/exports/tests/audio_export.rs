@@ -11,8 +11,9 @@ use crate::test_app::TestApp;
 
 const PATH: &str = "/api/v1/audio/export";
 
-/// Starts the service with a file of three seconds at 44.1 kHz. Returns its id.
-async fn with_file() -> (TestApp, Value) {
+/// Starts the service and uploads a file of three seconds at 44.1 kHz. Returns the service and the
+/// id of the file.
+async fn app_with_file() -> (TestApp, Value) {
     let app = TestApp::start().await;
     let file = uploaded(&app, "tone.wav", &sine_wav(1_000.0, 44_100, 3.0)).await;
     (app, file["id"].clone())
@@ -20,7 +21,7 @@ async fn with_file() -> (TestApp, Value) {
 
 #[tokio::test]
 async fn a_file_is_normalized_and_converted_to_each_format() {
-    let (app, id) = with_file().await;
+    let (app, id) = app_with_file().await;
     for (format, rate_hz, media_type) in [
         ("wav", 44_100, "audio/wav"),
         ("flac", 44_100, "audio/flac"),
@@ -45,7 +46,7 @@ async fn a_file_is_normalized_and_converted_to_each_format() {
 
 #[tokio::test]
 async fn a_float_file_keeps_its_samples() {
-    let (app, id) = with_file().await;
+    let (app, id) = app_with_file().await;
     let body = json!({ "file_id": id, "bit_depth": "float32" });
     let answer = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
     let url = answer["audio_url"].as_str().expect("an address");
@@ -62,7 +63,7 @@ async fn a_float_file_keeps_its_samples() {
 
 #[tokio::test]
 async fn a_task_converts_the_same_file() {
-    let (app, id) = with_file().await;
+    let (app, id) = app_with_file().await;
     let body = json!({ "file_id": id, "format": "flac", "sample_rate_hz": 96_000 });
     let direct = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
     let started = app.local(Method::POST, &format!("{PATH}?async=true")).json(&body).send().await.expect(202);
@@ -74,7 +75,7 @@ async fn a_task_converts_the_same_file() {
 
 #[tokio::test]
 async fn unknown_files_and_options_are_refused() {
-    let (app, id) = with_file().await;
+    let (app, id) = app_with_file().await;
     let check = async |body: Value, status: u16, code: &str| {
         app.local(Method::POST, PATH).json(&body).send().await.problem(status, code)
     };

@@ -98,7 +98,8 @@ async fn a_link_leads_to_a_render_until_it_ends() {
         app.remote(Method::GET, rendered["audio_url"].as_str().expect("a path")).token(&ada).send().await;
     assert_eq!(shared.bytes, owner_download.bytes);
 
-    // Neither a log-in nor a changed token is a link, and a link is no log-in.
+    // The token of a session or a changed token opens no link, and the token of a link starts no
+    // session.
     let token = url.split_once('=').expect("a token").1;
     app.remote(Method::GET, "/api/v1/projects").token(token).send().await.problem(401, "token_invalid");
     for other in [&*ada, "", &token[1..]] {

@@ -202,7 +202,7 @@ async fn stems_ignore_the_limiter_solo_and_master_effects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stem_of_a_bus_or_group_has_what_passes_through_it() {
+async fn a_stem_of_a_bus_or_group_contains_the_signal_that_passes_through_it() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
     let stems = async |project: &Value, tracks: Value| -> Vec<Vec<f32>> {

@@ -11,7 +11,7 @@
 //! | Yamaha XG | CC 32 | CC 0 = 126 or 127; parts set by "part mode"; channel 10 |
 //! | unknown | CC 0, or as in General MIDI 2 | CC 0 = 120, 126 or 127; channel 10 |
 //!
-//! A bank takes effect with the next program change (MIDI 1.0, "Bank select").
+//! A bank applies from the next program change (MIDI 1.0, "Bank select").
 
 /// Channel of drums, counted from 0 (General MIDI 1).
 pub(super) const DRUM_CHANNEL: u8 = 9;

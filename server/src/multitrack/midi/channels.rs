@@ -50,8 +50,8 @@ impl ChannelContent {
         Self { channel, preset, ..Self::default() }
     }
 
-    /// Applies a system exclusive message about banks. Messages and events must come in the order
-    /// of their ticks.
+    /// Applies a system exclusive message about banks. Messages and events must be passed in the
+    /// order of their ticks.
     pub(super) fn set_banks(&mut self, message: BankMessage) {
         match message {
             BankMessage::System(system) => (self.system, self.bank_select) = (system, BankSelect::default()),
@@ -72,8 +72,8 @@ impl ChannelContent {
         }
     }
 
-    /// Adds a channel message. `status` is 0x80 to 0xe0, without the channel. Messages must come in
-    /// the order of their ticks.
+    /// Adds a channel message. `status` is 0x80 to 0xe0, without the channel. Messages must be
+    /// passed in the order of their ticks.
     pub(super) fn add(&mut self, tick: u32, status: u8, data_bytes: [u8; 2]) {
         self.last_tick = tick;
         let [first, second] = data_bytes;
@@ -146,8 +146,8 @@ impl ChannelContent {
         }
     }
 
-    /// Returns the bank and program of the first note. Without notes, these are the last ones
-    /// chosen.
+    /// Returns the bank and program of the first note. Without notes, returns the last ones that
+    /// were selected.
     pub(super) fn preset_at_first_note(&self) -> (u8, u8) {
         self.first_note_preset.unwrap_or(self.preset)
     }
@@ -160,9 +160,9 @@ pub(super) struct PortChannel {
     pub(super) channel: u8,
 }
 
-/// Assigns a channel to each track: the channel that it was imported from, if that is free, or else
-/// the next free one. Drum tracks get channel 10 of a port. Drum tracks beyond the 128th share one
-/// channel; no other channel is shared.
+/// Assigns a channel to each track: the channel from which it was imported, if that is free, or
+/// else the next free one. Drum tracks get channel 10 of a port. Drum tracks beyond the 128th share
+/// one channel; no other channel is shared.
 ///
 /// With `keeps_part_messages`, the export repeats the messages that made other channels drum parts
 /// or channel 10 melodic. Only the tracks imported from those channels then get them.
@@ -222,7 +222,7 @@ pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     }
 }
 
-/// Returns the channel that a track was imported from.
+/// Returns the channel from which a track was imported.
 pub(super) fn imported_channel(track: &Track) -> Option<PortChannel> {
     let number = |name: &str, limit: u8| {
         track

@@ -1,16 +1,16 @@
 //! System exclusive messages of an imported file. They are stored in the project, and its export
 //! contains them.
 //!
-//! The project's field `midi_exclusives` holds the messages; it is not in the schema. Each message
-//! has `tick`, `data` (hexadecimal, without the first byte), `port` if above 0, and `escape` for
-//! raw data.
+//! The project's field `midi_exclusives`, which is not in the schema, contains the messages. Each
+//! message has `tick`, `data` (hexadecimal, without the first byte), `port` if above 0, and
+//! `escape` for raw data.
 
 use schemas::Project;
 use schemas::json::View;
 use schemas::limits::MAX_TICK;
 use serde_json::json;
 
-/// Field of a project that holds its system exclusive messages.
+/// Field of a project that contains its system exclusive messages.
 const EXCLUSIVES_FIELD: &str = "midi_exclusives";
 
 /// Maximum total size of the messages of a project, in bytes. The largest known files have a few

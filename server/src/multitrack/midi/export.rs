@@ -12,7 +12,7 @@ use super::channels::{
 };
 use super::exclusives::{SystemExclusive, load};
 
-/// Longest delta time between two events in ticks: four bytes of seven bits.
+/// Maximum delta time between two events in ticks: four bytes of seven bits.
 const MAX_DELTA_TICKS: u64 = 0x0fff_ffff;
 
 /// Controllers of data entry: most and least significant byte.
@@ -22,10 +22,10 @@ const RPN_CONTROLLERS: [u8; 2] = [101, 100];
 /// Controllers of the non-registered parameter number (NRPN): most and least significant byte.
 const NRPN_CONTROLLERS: [u8; 2] = [99, 98];
 
-/// Writes a project as a MIDI file. The first track has the tempos, time signatures and markers.
-/// After it comes one track for each project track that has notes. Velocities are clamped to
+/// Writes a project as a MIDI file. The first track has the tempos, time signatures and markers. It
+/// is followed by one track for each project track that has notes. Velocities are clamped to
 /// 1..127. Events outside their item are left out, as in playback. Controls that were imported from
-/// channels without notes go to the first track.
+/// channels without notes are written to the first track.
 ///
 /// `document` is the JSON of the project. It contains the fields of an import that are not in the
 /// schema: the channels of tracks, and system exclusive messages.
@@ -79,8 +79,8 @@ impl<'a> EventList<'a> {
         self.0.push((tick, EventOrder::Header, TrackEventKind::Meta(message)));
     }
 
-    /// Adds the system exclusive messages of a port. At their tick they come first, because they
-    /// configure channels.
+    /// Adds the system exclusive messages of a port. They precede the other events at their tick,
+    /// because they configure channels.
     fn exclusives(&mut self, exclusives: &'a [SystemExclusive], port: u8) {
         for exclusive in exclusives.iter().filter(|exclusive| exclusive.port == port) {
             let kind = if exclusive.is_escape {
@@ -119,7 +119,7 @@ impl<'a> EventList<'a> {
     }
 }
 
-/// Returns the imported tracks without notes that have a channel of port 0 to themselves, each with
+/// Returns the imported tracks without notes whose channel of port 0 no other track has, each with
 /// that channel.
 fn unplayed_channels<'a>(noteless: &[&'a Track], port_channels: &[PortChannel]) -> Vec<(&'a Track, u8)> {
     let unplayed_tracks = noteless.iter().filter_map(|track| {
@@ -142,8 +142,8 @@ fn first_track<'a>(
         events.meta(point.tick.into(), MetaMessage::Tempo(u24::new(micros as u32)));
     }
     for signature in &project.time_signatures {
-        // The metronome clicks on each beat (24 clocks are a quarter note), and eight 32nds are a
-        // quarter note.
+        // The metronome clicks on each beat (a quarter note has 24 clocks), and a quarter note has
+        // eight 32nds.
         let clocks = (96 / u16::from(signature.denominator)).max(1) as u8;
         let power = signature.denominator.trailing_zeros() as u8;
         let message = MetaMessage::TimeSignature(signature.numerator, power, clocks, 8);
@@ -185,7 +185,8 @@ fn push_controls(track: &Track, channel: u8, events: &mut EventList<'_>) {
         for control in controls_within(item) {
             let tick = u64::from(item.start_tick) + u64::from(control.tick());
             match control {
-                // Bank select controllers are exported as such, so the bank is no longer known.
+                // Bank select controllers are exported unchanged, so the current bank is no longer
+                // known.
                 Control::Cc(cc) if selects_bank(cc.controller) => current_bank = None,
                 Control::Program(program) => {
                     let changed_bank =
@@ -209,7 +210,7 @@ fn selects_bank(controller: u8) -> bool {
 }
 
 /// Returns the controller that selects a SoundFont bank on a channel. MIDI banks are 0 to 127. On
-/// the drum channel they stand for the SoundFont banks from 128 on.
+/// the drum channel, they represent the SoundFont banks from 128 on.
 fn bank_select(bank: u8, channel: u8) -> MidiMessage {
     let value = if channel == DRUM_CHANNEL { bank.saturating_sub(DRUM_BANK) } else { bank.min(127) };
     MidiMessage::Controller { controller: u7::new(BANK_SELECT_MSB), value: u7::new(value) }

@@ -102,7 +102,7 @@ impl MidiFile {
                 let number = file.tracks.len() + 1;
                 if is_cut_short {
                     file.warn(format!(
-                        "Track {number} is cut short: its header says {size_bytes} bytes, but the file has only {available_bytes} of them."
+                        "Track {number} is truncated: its header announces {size_bytes} bytes, but the file contains only {available_bytes} of them."
                     ));
                 }
                 let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
@@ -458,7 +458,7 @@ mod tests {
         let file = MidiFile::read(&complete[..complete.len() - 4]).unwrap();
         assert_eq!(
             file.warnings,
-            ["Track 2 is cut short: its header says 12 bytes, but the file has only 8 of them."]
+            ["Track 2 is truncated: its header announces 12 bytes, but the file contains only 8 of them."]
         );
         assert_eq!(messages(&file).len(), 2);
     }

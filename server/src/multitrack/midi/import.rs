@@ -16,7 +16,7 @@ use super::channels::{ChannelContent, DRUM_PART_FIELD};
 use super::exclusives::{MAX_BYTES, MAX_MESSAGES, SystemExclusive};
 use super::file::{EventKind, MidiFile, Timing};
 
-/// Properties of the new project that do not come from the file.
+/// Properties of the new project that the file does not determine.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
     /// Id of the new project.
@@ -148,7 +148,7 @@ fn read_song_events(
     warnings: &mut Vec<String>,
 ) -> Result<(), MidiError> {
     let is_timed_in_seconds = matches!(file.timing, Timing::TicksPerSecond { .. });
-    // Both maps are by tick. Of several events at one tick, the last one counts.
+    // Both maps are keyed by tick. If several events have the same tick, the last one is kept.
     let mut tempos = BTreeMap::new();
     let mut signatures = BTreeMap::new();
     let mut has_ignored_tempos = false;

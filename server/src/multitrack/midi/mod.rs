@@ -53,7 +53,7 @@ pub enum MidiError {
     /// The header is not followed by tracks.
     #[error("the file has no tracks")]
     NoTracks,
-    /// The file has more tempos, markers or the like than a project can have.
+    /// The file has more tempos, time signatures, markers or tracks than a project can have.
     #[error("the file has more than {limit} {kind}, the maximum for a project")]
     TooMany {
         /// Name of the elements of which there are too many, in the plural.

@@ -1,5 +1,5 @@
 //! Imports and exports real songs, and compares every note, tempo and control. Both files are read
-//! with `midly`, because the import has its own reader.
+//! with `midly`, which is independent of the reader of the import.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -168,7 +168,7 @@ fn every_song_survives_import_and_export() {
             })
         }));
     }
-    // This assertion fails if the songs no longer contain the events that this test is about.
+    // Fails if the songs no longer contain the events that this test is about.
     println!("{tempo_changes} songs change tempo, {bends} bend, {programs} change programs");
     assert!(tempo_changes >= 6 && bends >= 17 && programs >= 4, "{tempo_changes} {bends} {programs}");
 }

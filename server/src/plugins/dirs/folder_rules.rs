@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::config::{BlobStore, Config};
 use crate::error::{ApiError, ApiResult};
 
-/// Longest path in an error text, in characters.
+/// Maximum length of a path in an error text, in characters.
 const PRINTED_PATH_MAX_CHARS: usize = 300;
 
 /// Rules from the settings about folders that may contain plugins.
@@ -46,7 +46,7 @@ impl FolderRules {
 pub(in crate::plugins) struct ResolvedFolderRules {
     /// Roots as written in the settings; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
-    /// The same roots without symbolic links.
+    /// `roots` with symbolic links resolved.
     real_roots: Vec<PathBuf>,
     /// Storage folders without symbolic links.
     storage_dirs: Vec<PathBuf>,
@@ -138,7 +138,8 @@ fn read_error(path: &str, error: &std::io::Error) -> ApiError {
     }
 }
 
-/// Returns a path for an error text: without control characters, and cut to a maximum length.
+/// Returns a path for an error text: without control characters, and with at most
+/// [`PRINTED_PATH_MAX_CHARS`].
 pub(super) fn printable(path: &str) -> String {
     path.chars().filter(|letter| !letter.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 /// Number of bytes at the end of the text that are kept.
 const KEPT_BYTES: usize = 4096;
 
-/// Longest quotation of the text, in characters.
+/// Maximum length of a quotation of the text, in characters.
 const QUOTED_MAX_CHARS: usize = 200;
 
-/// How long the last text of an ended module may take to arrive.
+/// Maximum time to wait for the last text of a module that has ended.
 const LAST_TEXT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Parts of messages, in lower case, of modules that need a display, such as those of GTK and Qt.
@@ -59,7 +59,8 @@ impl Printed {
         Ok(Self { last_bytes, closed })
     }
 
-    /// Returns why the module fails, if its text says so. Waits a moment for the last text.
+    /// Returns the reason why the module fails, if its text contains one. Waits at most
+    /// [`LAST_TEXT_TIMEOUT`] for the last text.
     pub(super) fn cause(&self) -> Option<String> {
         let _ = self.closed.recv_timeout(LAST_TEXT_TIMEOUT);
         let last_bytes = self.last_bytes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +68,7 @@ impl Printed {
     }
 }
 
-/// Returns the cause that the last line with a known message names.
+/// Returns the cause that the last line with a known message contains.
 fn cause_in(text: &str) -> Option<String> {
     text.lines().rev().find_map(|line| {
         let lower = line.to_lowercase();

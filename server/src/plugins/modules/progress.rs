@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How far a scan is.
+/// Progress of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::plugins) struct ScanStatus {
     /// Number of modules that the search found.
     pub(in crate::plugins) modules: usize,
-    /// Number of modules whose scan has ended, or that need none.
+    /// Number of modules whose scan has ended, or that need no scan.
     pub(in crate::plugins) done: usize,
     /// Modules that are being scanned. The first has been scanned for the longest time.
     pub(in crate::plugins) current: Vec<PathBuf>,
 }
 
-/// The status of the scan that runs now; `None` if none runs.
+/// The status of the running scan; `None` if no scan runs.
 #[derive(Debug, Default)]
 pub(super) struct ScanProgress(Mutex<Option<ScanStatus>>);
 
@@ -34,12 +34,12 @@ impl ScanProgress {
         self.update(|status| status.modules = modules);
     }
 
-    /// Counts modules that need no scan.
+    /// Counts modules that need no scan as done.
     pub(super) fn skip(&self, modules: usize) {
         self.update(|status| status.done += modules);
     }
 
-    /// Runs the scan of one module.
+    /// Runs the scan of one module, and counts the module as done afterwards.
     pub(super) fn during<T>(&self, module: &Path, scan: impl FnOnce() -> T) -> T {
         self.update(|status| status.current.push(module.to_owned()));
         let result = scan();

@@ -17,10 +17,10 @@ use crate::error::ApiError;
 use crate::helper_processes::Helpers;
 use crate::plugins::dirs;
 
-/// How long a scan is valid, in seconds.
+/// Time for which a scan is valid, in seconds.
 pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
 
-/// Longest id of a plugin in an error text, in characters.
+/// Maximum length of a plugin's id in an error text, in characters.
 const PRINTED_ID_MAX_CHARS: usize = 64;
 
 /// The scanner of plugins, with a cache of each user's last scan.
@@ -54,10 +54,10 @@ struct CachedScan {
     scan: Arc<Scan>,
 }
 
-/// How new a cached scan must be to be used.
+/// Condition for the use of a cached scan.
 #[derive(Debug, Clone, Copy)]
 enum Freshness {
-    /// It may have any age, and no module must be run.
+    /// The scan may have any age. If there is none, no module is run.
     Any,
     /// The scan ended at most [`SCAN_CACHE_SECS`] ago.
     Recent,
@@ -88,12 +88,12 @@ impl Plugins {
         }))
     }
 
-    /// Returns a scan of the user's folders that ended at most [`SCAN_CACHE_SECS`] ago, and scans
+    /// Returns a scan of the user's folders that ended at most [`SCAN_CACHE_SECS`] ago. Scans now
     /// if there is none. Returns `None` if the user has no plugin folders, or may not use plugins.
     ///
-    /// Users who may not scan get the last scan: those of shared folders, which belong to the
-    /// installation, and API keys. If there is none, the stored results of earlier scans make one
-    /// without running modules.
+    /// Users who may not scan get the last scan. These are users of shared folders, which belong to
+    /// the installation, and API keys. If there is no last scan, the answer is made from the stored
+    /// results of earlier scans, without running modules.
     pub(in crate::plugins) async fn current(
         &self,
         user: &CurrentUser,
@@ -109,8 +109,8 @@ impl Plugins {
         }
     }
 
-    /// Returns the plugin with this id that the user may use, from the same scan as
-    /// [`Self::current`].
+    /// Returns the plugin with this id that the user may use. Uses the scan that [`Self::current`]
+    /// returns.
     ///
     /// # Errors
     /// 404 if there is no such plugin.
@@ -148,7 +148,7 @@ impl Plugins {
     /// modules whose last scan failed.
     ///
     /// # Errors
-    /// 404 if no module in the user's folders is that of `request`.
+    /// 404 if the user's folders do not contain the module of `request`.
     pub(in crate::plugins) async fn rescan(
         &self,
         user_id: &str,
@@ -276,7 +276,7 @@ impl Inner {
                 return Err(error);
             }
         };
-        // With a larger difference, another server has stored results that the scanner lacks.
+        // If the difference is larger, another server has stored results that the scanner lacks.
         if increased == known + 1 {
             *self.known_revision() = Some(increased);
             return Ok(increased);

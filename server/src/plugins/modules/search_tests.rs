@@ -142,7 +142,7 @@ fn symbolic_links_are_followed_once_even_in_loops() {
     symlink("self", folder.path("list/self")).expect("makes a symbolic link");
     let result = folder.search_within(&["list", "list/sub", "store"], Limits::default());
     assert_eq!(folder.modules(&result), ["store/Foo-1.2.vst3", "list/sub/Bar.so", "elsewhere/Baz.so.4"]);
-    assert_eq!(result.modules[0].stem, "Foo", "the name is that of the link in the searched folder");
+    assert_eq!(result.modules[0].stem, "Foo", "the module has the name of the link in the searched folder");
     assert!(!result.truncated);
 }
 

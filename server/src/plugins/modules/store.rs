@@ -1,6 +1,6 @@
 //! Stores the scan results of modules in the database, which all servers of an installation share.
-//! A module that one of them has scanned need not be scanned again, neither by the others nor after
-//! a restart.
+//! A module that one server has scanned need not be scanned by the other servers or after a
+//! restart.
 //!
 //! Servers may have different files at the same path, so each version of a module has its own
 //! result.
@@ -18,7 +18,7 @@ use crate::db::Db;
 /// Version (see `version.rs`) and scan result of a module.
 pub(super) type VersionedResult = (String, ScanResult);
 
-/// Maximum number of versions of a module whose results are kept, of which the newest stay.
+/// Maximum number of versions of a module whose results are kept. Older versions are removed.
 pub(super) const VERSIONS_MAX: usize = 8;
 
 /// Id of the only row of `plugin_scan_revision`.
@@ -46,7 +46,8 @@ pub(super) async fn revision(db: &Db) -> Result<i64, sqlx::Error> {
 /// the new revision.
 pub(super) async fn store_changes(db: &Db, changes: &[ResultChange]) -> Result<i64, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // The first statement locks the revision, so that two servers store their changes in turn.
+    // The first statement locks the revision, so that two servers store their changes one after the
+    // other.
     let revision = sqlx::query_scalar(
         "INSERT INTO plugin_scan_revision (id, revision) VALUES ($1, 1) \
          ON CONFLICT (id) DO UPDATE SET revision = plugin_scan_revision.revision + 1 RETURNING revision",

@@ -15,8 +15,8 @@ const DEPTH_MAX: usize = 6;
 
 /// Returns a text that changes with the number, total size or latest modification time of a
 /// module's files. It also changes with the system and the processor, because servers share the
-/// results, and with the helper's protocol. It does not change with every version of the service: on
-/// a server, users would otherwise have no plugins after an update until an administrator scans.
+/// results, and with the helper's protocol. It does not change with each version of the service.
+/// Otherwise, users of a server would have no plugins after an update until an administrator scans.
 pub(crate) fn version_of(module: &Path) -> String {
     let mut files = FileTotals::default();
     files.add(module, DEPTH_MAX);

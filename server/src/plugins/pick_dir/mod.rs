@@ -22,10 +22,9 @@ pub(super) struct PickedDir {
     cancelled: bool,
 }
 
-/// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-/// for the choice. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the
-/// system's dialog. Does not add the folder to any list. Only local callers may do this; they need
-/// no token.
+/// Opens a folder dialog on the screen of the service's machine, and waits until a folder is
+/// chosen. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the system's
+/// dialog. Does not add the folder to any list. Only local callers may do this; they need no token.
 #[utoipa::path(post, path = "/plugins/pick-dir", tag = "plugins", security(()),
     extensions(("x-who" = json!("local callers"))),
     responses((status = 200, body = PickedDir),

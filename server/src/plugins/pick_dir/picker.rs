@@ -52,7 +52,7 @@ impl Picker {
         }
     }
 
-    /// Lets the person at this machine choose a folder. Returns `None` if they cancel.
+    /// Shows a folder dialog and waits for the choice. Returns `None` if the user cancels.
     ///
     /// # Errors
     /// 409 if another dialog is open; 501 if no dialog can be shown; 502 if all dialogs fail; 504
@@ -188,7 +188,7 @@ impl OpenDialog {
 
 impl Drop for OpenDialog {
     fn drop(&mut self) {
-        // A dialog without a process id has ended and was reaped.
+        // If the process id is missing, the dialog has ended and was reaped.
         #[cfg(unix)]
         if let Some(pid) = self.child.id() {
             let group = nix::unistd::Pid::from_raw(pid.cast_signed());

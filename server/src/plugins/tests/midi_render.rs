@@ -80,7 +80,7 @@ async fn real_instruments_play_notes_at_their_times() {
         assert!(peak(&samples) > 0.01 && peak(&samples) < 4.0, "{id}: {}", peak(&samples));
         let secs = samples.len() as f64 / 2.0 / 48_000.0;
         assert!((1.25..20.0).contains(&secs), "{id}: {secs}");
-        // Half the tempo, and then no tempo but seconds.
+        // Half the tempo, and then times in seconds without a tempo.
         let slow = json!({"plugin_id": id, "notes": [note(960.0, 480.0)], "tempo_map": [{"tick": 0, "bpm": 60}], "tail_secs": 0});
         let slow = render(&service, &slow).await;
         assert_eq!(slow.len(), 2 * 72_000, "{id}");

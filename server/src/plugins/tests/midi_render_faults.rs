@@ -1,5 +1,6 @@
-//! Tests `POST /plugins/midi-render` with plugins that crash, hang, end their process, start others
-//! or send wrong audio. Each gives an answer in time, and leaves nothing behind.
+//! Tests `POST /plugins/midi-render` with plugins that crash, hang, end their process, start other
+//! processes or send invalid audio. Each request is answered within the time limit, and no process
+//! or folder remains.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::vst::PluginService;
 use crate::test_app::Answer;
 use crate::test_studio::{float_samples, peak};
 
-/// Longest answer of a plugin in these tests, in seconds.
+/// Time limit for an answer of a plugin in these tests, in seconds.
 const ANSWER_MAX_SECS: &str = "2";
 
 /// A service with the misbehaving instruments.
@@ -48,7 +49,7 @@ impl FaultyService {
         send(&self.service, &self.body(name)).await
     }
 
-    /// Waits until no process and no folder of a plugin is left.
+    /// Waits until no process and no folder of a plugin remains.
     async fn assert_clean(&self, name: &str) {
         let storage = &self.service.app.state.config.storage.dir;
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -76,7 +77,7 @@ fn processes_in(path: &str) -> usize {
 }
 
 #[tokio::test]
-async fn faults_of_plugins_are_typed_errors_in_time() {
+async fn faults_of_plugins_give_typed_errors_within_the_time_limit() {
     let faulty = FaultyService::start().await;
     for (name, status, code, part) in [
         ("Crashes", 502, "plugin_crashed", "SIGSEGV"),
@@ -97,7 +98,7 @@ async fn faults_of_plugins_are_typed_errors_in_time() {
 }
 
 #[tokio::test]
-async fn plugins_that_start_processes_or_print_render_and_leave_nothing() {
+async fn plugins_that_start_processes_or_print_can_render_and_nothing_remains() {
     let faulty = FaultyService::start().await;
     for name in ["Forks", "Starts Daemon", "Prints", "Slow", "Late Latency", "More Channels", "Late Sound"] {
         let answer = faulty.send(name).await;
@@ -163,7 +164,7 @@ async fn a_client_that_disconnects_ends_the_plugin() {
 }
 
 #[tokio::test]
-async fn fifty_faults_leave_nothing() {
+async fn after_fifty_faults_no_process_or_folder_remains() {
     let faulty = FaultyService::start().await;
     let names = ["Crashes", "Aborts", "Exits", "Forks", "Starts Daemon"];
     for name in names.iter().cycle().take(50) {

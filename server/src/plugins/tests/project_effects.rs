@@ -17,7 +17,7 @@ const ZAM_VERB: &str = "/usr/lib/vst/ZamVerb-vst.so";
 const ZAM_EQ: &str = "/usr/lib/vst/ZamEQ2-vst.so";
 const ZA_MAXIM: &str = "/usr/lib/vst/ZaMaximX2-vst.so";
 const LSP_LIMITER: &str = "/usr/lib/vst/lsp-plugins/limiter-stereo.so";
-/// Its latency is 4,096 frames.
+/// Effect with a latency of 4,096 frames.
 const LSP_LOUDNESS: &str = "/usr/lib/vst/lsp-plugins/loud-comp-stereo.so";
 const LSP_SIDE_CHAIN: &str = "/usr/lib/vst/lsp-plugins/sc-compressor-stereo.so";
 const ZAM_COMP: &str = "/usr/lib/vst/ZamCompX2-vst.so";
@@ -78,7 +78,7 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
         assert!(difference(&mixed, &other) > 0.001, "{pointer}");
     }
 
-    // Sounds are rendered again only after a change of what precedes the effect.
+    // Sounds are rendered again only if the signal before the effect changes.
     let mut edited = song.clone();
     edited["tracks"][2]["items"][0]["notes"][0]["pitch"] = 50.into();
     edited["tracks"][1]["name"] = "another name".into();
@@ -101,7 +101,7 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
         assert_ne!(ids[0], ids[1], "{track} {effect}");
     }
 
-    // Frozen with its effects, the track sounds the same, and no plugin renders again.
+    // The track sounds the same if it is frozen with its effects, and no plugin renders again.
     let stored_before = stored_sounds(&service);
     let frozen = freeze(&service, &song, "bass").await;
     assert_eq!(frozen["left_out"], json!([]));
@@ -117,7 +117,7 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     let master = samples(&service, &address.as_str().into()).await;
     assert!(peak(&master) > 0.01 && master.len() > mixed.len() / 2);
     let residual = difference(&mixed, &master);
-    assert!(residual < 1e-4, "the limiter of the mix does not act: {residual}");
+    assert!(residual < 1e-4, "the limiter of the mix changes the signal: {residual}");
     let unknown = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
     unknown.problem(404, "not_found");
 }
@@ -125,7 +125,7 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_latency_of_plugins_is_compensated() {
     let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM, LSP_LIMITER, LSP_LOUDNESS]).await;
-    // The bypass of the last one delays its input.
+    // The last plugin's bypass delays its input.
     for (plugin, params) in ids[1..].iter().zip([json!({}), json!({}), json!({"bypass": 1.0})]) {
         // The second track is the first without the plugin and with the opposite polarity.
         let invert = json!({"id": "u", "type": "builtin", "name": "utility",
@@ -143,7 +143,7 @@ async fn the_latency_of_plugins_is_compensated() {
     }
 }
 
-/// The effect delays its sound, so the mix is silent only if the other track is as late.
+/// The effect delays its sound, so the mix is silent only if the other track is delayed equally.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_latency_of_4096_frames_in_vst3_is_compensated() {
     const LATENT: &str = "91919191919191919191919191919191";
@@ -199,7 +199,7 @@ async fn parameters_and_automation_reach_the_plugin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_effect_passes_its_input_and_sounds_again_when_it_is_back() {
+async fn a_missing_effect_passes_its_input_and_is_audible_again_after_reinstallation() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
     let song = project(&[quiet_track("bass", &ids[0], &[effect("d", &ids[1])])]);
     let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
@@ -226,7 +226,7 @@ fn link_of(service: &PluginService, module: &str) -> std::path::PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_instrument_keeps_its_state_and_sounds_the_same_when_it_is_back() {
+async fn a_missing_instrument_keeps_its_state_and_sounds_the_same_after_reinstallation() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     let saved =
         json!({"plugin_id": ids[0], "params": {"Cutoff": 0.9, "VCF Resonance": 0.8}, "with_state": true});
@@ -309,7 +309,7 @@ async fn plugins_process_the_side_chain_of_another_track() {
         let silent = difference(&mix_of_48[..start], &mix_of_84[..start]);
         assert!(silent == 0.0 && peak(&mix_of_48[..start]) > 1e-3, "{plugin}: {silent}");
     }
-    // A plugin without such an input ignores the side-chain.
+    // A plugin without a side-chain input ignores the side-chain.
     let mut side_chained = effect("d", delay);
     let (plain, _) = mix(&service, &song(&side_chained, 48)).await;
     side_chained["side_chain"] = "source".into();
@@ -329,7 +329,7 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     let drums = json!({"id": "drums", "name": "drums", "kind": "group"});
     // An effect of another track, which the frozen track does not need, is not rendered.
     let apart = quiet_track("apart", nekobi, &[effect("u", zam)]);
-    // An instrument that only the group of the frozen track listens to.
+    // Only the group of the frozen track has this instrument as its side-chain.
     let mut after = quiet_track("after", nekobi, &[]);
     after["items"][0]["notes"][0]["pitch"] = 60.into();
     after["mute"] = true.into();

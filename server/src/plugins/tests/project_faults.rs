@@ -1,5 +1,5 @@
-//! Tests that plugins of projects get the song's time signatures, and that warnings name values and
-//! automation that they cannot use, with the plugins of `tests/plugins`.
+//! Tests with the plugins of `tests/plugins` that plugins of projects get the song's time
+//! signatures, and that warnings name the values and automation that a plugin cannot use.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -32,7 +32,8 @@ fn metered_song() -> Value {
     })])
 }
 
-/// Returns the outcome of a plugin of a song: of an effect, or of the instrument.
+/// Returns the outcome of a plugin of a song: of the effect `effect_id`, or of the instrument if it
+/// is `None`.
 async fn outcome(service: &PluginService, song: &Value, effect_id: Option<&str>) -> Value {
     let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
     let outcomes = answer["sounds"].as_array().expect("a list");
@@ -65,14 +66,14 @@ async fn plugins_get_the_bars_of_the_song() {
     assert_eq!([at(3.1), at(5.99)], [waltz_bar(3.0); 2]);
     assert_eq!([at(6.0), at(7.9)], [[6.0, 7.0 + 8.0 / 256.0]; 2]);
 
-    // The time signature is a part of what determines a sound, up to the end of the sound.
+    // Time signatures before the end of a sound determine the sound.
     let instrument = outcome(&service, &song, None).await;
     song["time_signatures"][1]["denominator"] = 4.into();
     for (effect_id, earlier) in [(Some("meter"), &waltz), (None, &instrument)] {
         let other = outcome(&service, &song, effect_id).await;
         assert_ne!(other["sound_id"], earlier["sound_id"], "{effect_id:?}");
     }
-    // Changes after the end of the song, and those that change no bar, do not matter.
+    // Changes after the end of the song, and changes that move no bar, have no effect.
     let before = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
     song["time_signatures"] = json!([
         {"tick": 0, "numerator": 3, "denominator": 4}, {"tick": 2_880, "numerator": 3, "denominator": 4},
@@ -83,7 +84,7 @@ async fn plugins_get_the_bars_of_the_song() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
+async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_with_a_warning() {
     let service = service().await;
     let plain = outcome(&service, &metered_song(), Some("meter")).await;
     assert_eq!(plain["warnings"], json!([]));
@@ -113,7 +114,7 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
         assert!(halved.iter().zip(&plain_samples).all(|(halved, plain)| *halved == plain / 2.0));
     }
 
-    // Exports tell the same.
+    // Exports give the same warnings.
     let in_export: Vec<String> = expected.iter().map(|text| format!("{text} (track `bass`).")).collect();
     let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
     let render = post(&service, "/plugins/render", &request, 200).await;
@@ -131,7 +132,7 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_and_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn samples_that_are_not_numbers_are_told() {
+async fn samples_that_are_not_numbers_give_a_warning() {
     let service = PluginService::start().await;
     service.install("vst2_misbehaving_synth", "faults.so");
     let available = service.get("/available").await.expect(200);
@@ -184,7 +185,7 @@ async fn a_crash_during_a_song_names_the_plugin_while_other_requests_are_answere
     let name = format!("Plugin \"Crashes\" ({}): ", faulty["plugin_id"].as_str().expect("an id"));
     assert!(detail.contains(&name) && detail.contains("SIGSEGV"), "{detail}");
     assert!(answered_count > 0);
-    // The page gets the sounds of the other plugins, and the reason of this one.
+    // The page gets the sounds of the other plugins, and the reason why this plugin has no sound.
     let instrument = outcome(&service, &song, None).await;
     let crashed = outcome(&service, &song, Some("c")).await;
     assert_eq!((&instrument["state"], &crashed["state"]), (&json!("ready"), &json!("failed")));
@@ -222,7 +223,7 @@ async fn songs_with_plugins_open_and_export_without_a_helper() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn effects_with_false_buses_process_or_are_refused() {
+async fn effects_with_invalid_buses_process_or_are_refused() {
     let service = service().await;
     service.install("bus_lies", "lies.vst3");
     service.scan().await;
@@ -261,7 +262,7 @@ async fn effects_with_false_buses_process_or_are_refused() {
     }
 }
 
-/// A step is at its frame, 25,025, which is no multiple of 64.
+/// Tests a step at frame 25,025, which is not a multiple of 64.
 #[tokio::test(flavor = "multi_thread")]
 async fn steps_are_exact_and_a_song_may_automate_many_parameters_of_a_plugin() {
     let service = service().await;

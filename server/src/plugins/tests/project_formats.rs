@@ -17,7 +17,7 @@ const ZAM_DELAY: &str = "/usr/lib/vst/ZamDelay-vst.so";
 const ZAM_VST3: &str = "/usr/lib/vst3";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn songs_at_other_sample_rates_play_plugins_in_time() {
+async fn songs_at_other_sample_rates_play_plugins_at_the_right_time() {
     let (service, ids) = service_with(&[NEKOBI, ZA_MAXIM]).await;
     for rate_hz in [44_100_u32, 96_000] {
         let song = |tracks: &[Value]| {
@@ -55,7 +55,7 @@ async fn songs_at_other_sample_rates_play_plugins_in_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_vst3_effects_process_songs() {
+async fn installed_vst3_effects_process_songs() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     // VST2 modules in the folder of a VST3 module would be ignored.
     std::fs::create_dir(service.path("vst3")).expect("makes");
@@ -96,7 +96,7 @@ async fn real_vst3_effects_process_songs() {
 async fn an_effect_of_a_bus_processes_the_sends_of_two_tracks() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
     let bus = json!({"id": "bus", "name": "bus", "kind": "bus", "effects": [effect("d", &ids[1])]});
-    // Only the bus is audible: the faders of the tracks, which the sends precede, are down.
+    // Only the bus is audible: the sends are pre-fader, and the faders of the tracks are down.
     let song = |levels: [f64; 2], pitches: [u32; 2]| {
         let track = |name: &str, index: usize| {
             let mut track = quiet_track(name, &ids[0], &[]);
@@ -121,7 +121,7 @@ async fn an_effect_of_a_bus_processes_the_sends_of_two_tracks() {
     assert_eq!(left_out, json!([]));
     assert!(peak(&mixed) > 0.01);
     let largest = difference(&mixed, &sound);
-    assert_eq!(largest, 0.0, "the page plays the sound that the export has");
+    assert_eq!(largest, 0.0, "the page and the export have different samples");
     for other in [
         song([-12.0, -18.0], [48, 60]),
         song([-18.0, -12.0], [48, 60]),

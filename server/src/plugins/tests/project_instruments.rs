@@ -12,7 +12,7 @@ use crate::test_studio::{float_samples, peak};
 /// Largest allowed difference between a plugin and its frozen sound: -120 dBFS.
 pub(super) const NULL_PEAK: f32 = 1e-6;
 
-/// Returns a track whose notes the plugin plays.
+/// Returns a track with notes and a plugin instrument.
 pub(super) fn plugin_track(id: &str, plugin_id: &str) -> Value {
     json!({
         "id": id, "name": id, "kind": "instrument",
@@ -78,7 +78,7 @@ async fn exports_play_plugin_instruments() {
     let residual = difference(&mixed, &after);
     assert!(residual < NULL_PEAK, "{residual}");
 
-    // The track plays what `POST /plugins/midi-render` returns.
+    // The track has the samples that `POST /plugins/midi-render` returns.
     let request = json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]});
     let alone = render_notes(&service, &request).await;
     let file = format!("/api/v1/audio/{}/file", frozen["file"]["id"].as_str().expect("an id"));

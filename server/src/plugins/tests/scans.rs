@@ -42,7 +42,8 @@ async fn parallel_scans_have_results_in_a_stable_order() {
     assert_eq!(paths(&service, &effects["vst_effects"]), names[..1]);
 }
 
-/// Each module waits for all others, so a scan of fewer at a time would exceed the time limit.
+/// Each module waits for all others. If fewer modules were scanned at a time, the scan would exceed
+/// the time limit.
 #[tokio::test]
 async fn several_modules_are_scanned_at_the_same_time() {
     let service = PluginService::with(&[("SF_PLUGIN_SCANS_MAX", "3")]).await;
@@ -106,8 +107,8 @@ async fn one_module_can_have_a_longer_time_limit() {
     post(&format!("module={path}.none&max_secs=5")).send().await.problem(404, "not_found");
 }
 
-/// Returns the names of the effects that a user of a server has, and the id that the module
-/// `effect` has if renders find it.
+/// Returns the names of the effects that a user of a server has, and the id of the plugin in the
+/// module `effect` if a render can use it.
 async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<String>) {
     let effects = server.remote(Method::GET, "/api/v1/plugins/effects").token(token).send().await.expect(200);
     let names = effects["vst_effects"].as_array().expect("a list").iter().map(|effect| &effect["name"]);
@@ -116,7 +117,7 @@ async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<Strin
     (names, found.map(|found| found.plugin.name))
 }
 
-/// The servers of an installation share a database, and users may ask any of them.
+/// The servers of an installation share a database, and a request can go to any of them.
 #[tokio::test]
 async fn a_scan_on_one_server_reaches_the_others() {
     let [environment, secret, trust, roots] = container_settings();
@@ -201,8 +202,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Section 4 of the specification: a `.dll` in a bundle or beside a `.vst3`, and a VST2 module with
-/// the name of a VST3 effect, are not used.
+/// Checks section 4 of the specification: a `.dll` in a bundle or beside a `.vst3`, and a VST2
+/// module with the name of a VST3 effect, are not used.
 #[tokio::test]
 async fn real_effects_in_both_formats_are_listed_once() {
     let service = PluginService::start().await;

@@ -185,7 +185,7 @@ async fn an_api_key_gets_the_last_scan_but_never_starts_one() {
     service.scan().await;
     let plugins = (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]);
     assert_eq!(listed().await, plugins);
-    // After a restart, the stored results make the list.
+    // After a restart, the list is made from the stored results.
     let next_process = service.app.start_second_server().await;
     let get = |path: &str| next_process.remote(Method::GET, path).token(&key).send();
     let available = get("/api/v1/plugins/available").await.expect(200);
@@ -239,7 +239,7 @@ async fn a_scan_discards_the_cached_effect_lists_of_all_users() {
     assert_eq!(service.scan().await["fx_cache_invalidated"], false, "nothing was cached yet");
     let before = scanned_at().await;
     assert!(before.is_string(), "{before}");
-    assert_eq!(scanned_at().await, before, "the list comes from the cache");
+    assert_eq!(scanned_at().await, before, "the list was not cached");
     assert_eq!(service.scan().await["fx_cache_invalidated"], true);
     assert_ne!(scanned_at().await, before);
     assert_eq!(
@@ -326,7 +326,7 @@ async fn modules_that_hang_crash_or_exit_are_unclassified() {
         (service.instruments().await, service.effects().await),
         (vec!["Test Synth".to_owned()], vec!["Loud Effect".to_owned()])
     );
-    // No process of a helper or a module is left.
+    // No process of a helper or a module remains.
     let processes = service.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
     assert_eq!(processes["items"], json!([]));
     assert_eq!(processes_with(&service.dir()), 0, "processes of modules are killed");
@@ -345,7 +345,7 @@ async fn unchanged_modules_are_not_scanned_again() {
     let service = PluginService::start().await;
     service.install("effect", "Fx.vst3");
     assert_eq!(service.effects().await, ["Test Effect"]);
-    // Replace the module's library: a new scan finds another plugin.
+    // Replaces the module's library by one with another plugin, of the same size and time.
     let inside = service.path(&format!("Fx.vst3/Contents/{}-linux/Fx.so", std::env::consts::ARCH));
     let replace = |module: &str, size: u64, modified| {
         fs::copy(built().modules.join(format!("lib{module}.so")), &inside).expect("copies");

@@ -1,4 +1,5 @@
-//! Table of the factory's effect chains. We chose their settings for input levels around -18 dBFS.
+//! Table of the factory's effect chains. Their settings are chosen for input levels around -18
+//! dBFS.
 
 use super::FactoryChain;
 use super::Setting::{Choice, On, To};

@@ -1,4 +1,4 @@
-//! Factory presets: the presets that come with the program.
+//! Factory presets, which are part of the program.
 
 mod chains_table;
 mod exports_table;
@@ -42,11 +42,11 @@ struct FactoryChain {
     effects: &'static [FactoryEffect],
 }
 
-/// An instrument in a factory table: a sound of the default bank, which has the sounds of General
+/// An instrument in a factory table: a preset of the default bank, which has the presets of General
 /// MIDI.
 #[derive(Debug)]
 struct FactoryInstrument {
-    /// SoundFont bank of the sound: 0, or 128 for drum kits.
+    /// SoundFont bank of the preset: 0, or 128 for drum kits.
     bank: u16,
     /// Program number of General MIDI, counted from 0.
     program: u16,
@@ -113,8 +113,7 @@ fn value(kind: &str, id: &str, setting: Setting) -> Value {
                 Some(Scale::Choice(choices)) => choices,
                 _ => &[],
             };
-            // An unknown name is passed on unchanged, and `tests.rs` then finds that the preset is
-            // invalid.
+            // An unknown name is passed on unchanged. `tests.rs` reports such a preset as invalid.
             choices.iter().position(|choice| *choice == name).map_or(json!(name), |index| json!(index))
         }
     }

@@ -33,8 +33,8 @@ pub(super) struct NewAutosave<'a> {
     pub(super) text: &'a str,
 }
 
-/// Stores an autosave instead of the earlier one of the same song. Deletes the oldest autosaves of
-/// the user beyond [`AUTOSAVES_MAX`] and [`OLDER_MAX_BYTES`]. Returns the time of writing.
+/// Stores an autosave and replaces the earlier one of the same song. Deletes the oldest autosaves
+/// of the user beyond [`AUTOSAVES_MAX`] and [`OLDER_MAX_BYTES`]. Returns the time of writing.
 pub(super) async fn put(db: &Db, owner_id: &str, autosave: NewAutosave<'_>) -> Result<String, sqlx::Error> {
     let updated_at = clock::now_text();
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
@@ -70,8 +70,8 @@ pub(super) async fn put(db: &Db, owner_id: &str, autosave: NewAutosave<'_>) -> R
     Ok(updated_at)
 }
 
-/// Returns the songs whose autosaves are beyond the limits. `others` has the id and the size of
-/// each autosave apart from the one that was just written, newest first.
+/// Returns the ids of songs whose autosaves exceed the limits. `others` has the id and the size in
+/// bytes of each autosave except the one that was just written, newest first.
 fn ids_beyond_limits(others: &[(String, i64)]) -> Vec<&str> {
     let mut used_bytes = 0;
     let mut ids = Vec::new();
@@ -84,7 +84,7 @@ fn ids_beyond_limits(others: &[(String, i64)]) -> Vec<&str> {
     ids
 }
 
-/// Returns the autosave of a song, or without `project_id` the one that was written last.
+/// Returns the autosave of a song; without `project_id`, the one that was written last.
 pub(super) async fn find(
     db: &Db,
     owner_id: &str,

@@ -27,7 +27,7 @@ pub(in crate::projects) struct Autosave {
     pub(in crate::projects) size_bytes: i64,
 }
 
-/// Returns the id of a project if autosaves can have it: 1 to 128 letters, digits, dots,
+/// Returns the id of a project if it is valid for autosaves: 1 to 128 letters, digits, dots,
 /// underscores and hyphens, as in the schema of projects.
 pub(super) fn valid_project_id(document: &JsonText) -> Option<String> {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -9,7 +9,7 @@ use crate::projects::document::StoredDocument;
 use crate::projects::stored_text::changed_document_error;
 use crate::state::AppState;
 
-/// Reads the autosave of a song, or without `project_id` the one that was written last, and runs
+/// Reads the autosave of a song (without `project_id`, the one that was written last), and runs
 /// `work` on it, on a thread that may block.
 ///
 /// # Errors

@@ -147,8 +147,8 @@ pub(in crate::projects) async fn read(
     read_autosave(&state, &user.id, query.project_id, respond).await
 }
 
-/// Returns the time and the song of an autosave, and the window that wrote it: of a song, or of the
-/// autosave that was written last. All are null if there is none.
+/// Returns the time and the song of an autosave, and the window that wrote it. Without
+/// `project_id`, this is the autosave that was written last. All values are null if there is none.
 #[utoipa::path(get, path = "/projects/temp/revision", tag = "projects", params(AutosaveQuery),
     responses((status = 200, body = TempRevision)))]
 pub(in crate::projects) async fn revision(

@@ -39,7 +39,7 @@ async fn each_song_has_one_autosave() {
     let second = put(&app, "window-2", project("two", "Other draft")).await.expect(200);
     assert!(second["updated_at"].as_str() > first["updated_at"].as_str());
 
-    // Without an id, the autosave that was written last is meant.
+    // Without an id, the answer is about the autosave that was written last.
     assert_eq!(get(&app, REVISION).await.expect(200), second);
     assert_eq!(get(&app, TEMP).await.expect(200)["project"]["name"], "Other draft");
     assert_eq!(get(&app, &format!("{REVISION}?project_id=one")).await.expect(200), first);
@@ -95,7 +95,7 @@ async fn an_autosave_may_be_invalid_but_must_have_a_usable_id() {
 }
 
 #[tokio::test]
-async fn the_oldest_autosave_gives_way_to_the_twenty_first() {
+async fn the_twenty_first_autosave_replaces_the_oldest() {
     let app = TestApp::start().await;
     for number in 0..20 {
         put(&app, "w", project(&format!("s{number}"), "Draft")).await.expect(200);

@@ -1,5 +1,6 @@
 //! Automation of a plugin's parameters. A plugin gets each point at its frame, so steps are exact.
-//! Between points, the value of a ramp changes on a grid, because each change divides a block.
+//! Between points, the value of a ramp changes on a grid of frames, because each change divides a
+//! block.
 
 use std::ops::Range;
 
@@ -34,8 +35,8 @@ fn is_ramp(points: &[AutomationPoint]) -> bool {
     start.curve != Curve::Step && start.value != end.value && start.frame < end.frame
 }
 
-/// The automation of one parameter. Before the first point the value is that of the first point,
-/// and after the last point that of the last.
+/// The automation of one parameter. Before the first point, the value is that of the first point;
+/// after the last point, it is that of the last point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AutomationCurve {
     /// Id or name of the parameter.
@@ -59,7 +60,7 @@ impl AutomationCurve {
     }
 }
 
-/// The automation of a parameter of an open plugin, while the song plays.
+/// Reads the automation of a parameter of an open plugin in the order of the song.
 #[derive(Debug)]
 pub(super) struct CurveReader<'s> {
     parameter_id: u32,
@@ -113,7 +114,7 @@ impl<'s> CurveReader<'s> {
         }
         let segment = &self.points[self.next.saturating_sub(1)..=self.next];
         let step = frame.next_multiple_of(step_frames);
-        // A point may be before `frame` only if the plugin did not get its first frames.
+        // A point is before `frame` only if the plugin was not sent the frames before `frame`.
         Some(if is_ramp(segment) { step.min(next_point.frame) } else { next_point.frame }.max(frame))
     }
 
@@ -211,7 +212,7 @@ mod tests {
             check(&[(0, 0.0), (128, 1.0)], &[(0, 0.0), (64, 0.5), (128, 1.0)]);
             check(&[(64, 0.25), (64, 0.75)], &[(0, 0.25), (64, 0.75)]);
             check(&[(0, 1.0), (100, 1.0), (100, 0.0)], &[(0, 1.0), (100, 0.0)]);
-            // Points are exact, also between the frames of the grid.
+            // Points are exact, even between the frames of the grid.
             check(&[(10, 0.0), (74, 0.5), (75, 0.25)], &[(0, 0.0), (64, 27.0 / 64.0), (74, 0.5), (75, 0.25)]);
             check_curve(
                 Curve::Step,

@@ -50,13 +50,13 @@ const WARM_UP_SECS: f64 = 0.1;
 const LONG_WARM_UP_ROUNDS: u32 = 20;
 const LONG_WARM_UP_PAUSE: Duration = Duration::from_millis(50);
 
-/// Longest latency that a plugin may have, in seconds.
+/// Maximum latency of a plugin, in seconds.
 const LATENCY_MAX_SECS: u32 = 10;
 
 /// Opens the input and the side-chain of an effect, from their start.
 pub type OpenInput<'t> = &'t dyn Fn() -> Result<EffectInput, RenderError>;
 
-/// Notes that a plugin plays, or sound that it processes.
+/// A track to render: notes that a plugin plays, or a signal that it processes.
 pub struct PluginTrack<'t> {
     /// Hosts the plugin.
     pub hosts: &'t PluginHosts,
@@ -70,13 +70,13 @@ pub struct PluginTrack<'t> {
     pub time_signatures: &'t [TimeSignatureChange],
     /// The sound that the plugin processes; `None` for an instrument.
     pub input: Option<OpenInput<'t>>,
-    /// Longest tail in seconds. Silence ends the tail sooner.
+    /// Maximum tail in seconds. Silence ends the tail earlier.
     pub tail_secs: f64,
-    /// Whether nobody waits for the file any more.
+    /// Returns whether the file is no longer needed.
     pub is_cancelled: &'t dyn Fn() -> bool,
 }
 
-/// How long a plugin processes silence before the song.
+/// Length of the silence that a plugin processes before the song.
 #[derive(Clone, Copy)]
 enum WarmUp {
     /// A tenth of a second of silence, as fast as possible.
@@ -110,9 +110,10 @@ impl RenderedTrack {
 }
 
 impl PluginTrack<'_> {
-    /// Renders the track into a file of `new_file` as 32-bit floats. If the process of the plugin
-    /// dies, or the file is silent without a reason, a new process renders once more
-    /// into another file. After silence it has a long warm-up.
+    /// Renders the track as 32-bit floats into a file that `new_file` makes. If the process of the
+    /// plugin dies, or if the file is silent although there are notes or input, the render is
+    /// repeated once in a new process and with another file. After silence, the new process has a
+    /// long warm-up.
     ///
     /// # Errors
     /// [`RenderError`]
@@ -179,7 +180,7 @@ impl PluginTrack<'_> {
         let mut output = Output::new(destination, self.session, self.tail_secs, latency_frames)?;
         let pass = Pass::begin(reservation);
         let (mut position_frames, mut non_finite_samples) = (0, 0_u64);
-        // Output of later frames is never written.
+        // Output after this frame is never written.
         let end_frame = output.max_frames() + u64::from(latency_frames);
         while !output.has_ended() {
             // The next input is rendered and sent while the plugin processes.
@@ -201,7 +202,7 @@ impl PluginTrack<'_> {
         Ok(RenderedTrack { is_silent, non_finite_samples, plugin_name, ignored })
     }
 
-    /// Lets the plugin process silence. `values` are set at its start. Returns the latency.
+    /// Makes the plugin process silence. `values` are set at its start. Returns the latency.
     fn warm_up(
         &self,
         host: &mut PluginHost<'_>,

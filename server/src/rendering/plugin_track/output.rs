@@ -14,18 +14,18 @@ pub const SILENT_MAGNITUDE: f32 = 1e-5;
 /// Length of the silence that ends a tail, in seconds. It is longer than the gaps of most echoes.
 const SILENCE_SECS: f64 = 0.5;
 
-/// The file, and how much of it is written.
+/// The file, and the number of its frames that are written.
 pub(super) struct Output<W> {
     wav: FloatWavWriter<W>,
-    /// Frames of the plugin's output before the start of the song that are still to come.
+    /// Number of latency frames of the plugin's output that have not been dropped yet.
     latency_frames: u64,
     song_frames: u64,
-    /// Length of the song and the longest tail.
+    /// Length of the song with the maximum tail, in frames.
     max_frames: u64,
     /// [`SILENCE_SECS`] in frames.
     silence_frames: u64,
     written_frames: u64,
-    /// Frame number after the last frame that was not silent.
+    /// Number of frames up to the last frame that was not silent.
     sound_end_frames: u64,
     interleaved: Vec<f32>,
 }
@@ -92,7 +92,7 @@ impl<W: Write + Seek> Output<W> {
     }
 }
 
-/// Returns the largest number of frames of a file with a tail of at most `tail_secs`.
+/// Returns the maximum number of frames of a file with a tail of at most `tail_secs`.
 pub(super) fn max_frames(session: &Session, tail_secs: f64) -> u64 {
     session.length_frames.saturating_add(frames(session, tail_secs.clamp(0.0, MAX_TAIL_SECS)))
 }
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the length of the file for a song and output with sound up to `sound_end`, whatever
-    /// the length of the parts in which the output arrives.
+    /// Returns the length of the file for a song and output with sound up to `sound_end`. Checks
+    /// that the length does not depend on the size of the parts in which the output arrives.
     fn length(song_frames: u64, tail_secs: f64, latency_frames: u32, sound_end: usize) -> u64 {
         let session = Session { sample_rate_hz: 1_000, length_frames: song_frames, ..Session::default() };
         let lengths = [1, 7, 512].map(|part| {

@@ -10,10 +10,10 @@ use crate::rendering::RenderError;
 /// Number of parameter names that an error lists.
 const LISTED_NAMES: usize = 10;
 
-/// Longest id of a parameter in a warning, in characters.
+/// Maximum length of a parameter's id in a warning, in characters.
 const PRINTED_KEY_MAX_CHARS: usize = 64;
 
-/// How a plugin is set up before it plays.
+/// State, values and automation with which a plugin is set up before it plays.
 #[derive(Debug, Default)]
 pub struct PluginSetup {
     /// The state that is loaded first.
@@ -40,7 +40,7 @@ pub enum UnknownParameters {
 /// The state that a plugin loads first.
 #[derive(Debug, Default)]
 pub enum StartState {
-    /// That of a new plugin.
+    /// The state of a new plugin.
     #[default]
     New,
     /// A state that the plugin has saved.
@@ -52,7 +52,7 @@ pub enum StartState {
 }
 
 impl PluginSetup {
-    /// Loads the state. Returns the changes of the parameters. Adds values that it ignores.
+    /// Loads the state. Returns the changes of the parameters. Adds ignored values to `ignored`.
     pub(super) fn apply(
         &self,
         host: &mut PluginHost<'_>,
@@ -62,7 +62,7 @@ impl PluginSetup {
         self.value_changes(host.opened(), ignored)
     }
 
-    /// Loads the state. Returns the values of all parameters; nothing for the state of a new
+    /// Loads the state. Returns the values of all parameters; an empty list for the state of a new
     /// plugin.
     pub(crate) fn load_start(&self, host: &mut PluginHost<'_>) -> Result<Vec<ParameterValue>, RenderError> {
         match &self.start {
@@ -90,8 +90,8 @@ impl PluginSetup {
         }
     }
 
-    /// Returns the changes of an open plugin's parameters, by ascending id. The order matters: a
-    /// parameter may change others. Adds values that it ignores.
+    /// Returns the changes of an open plugin's parameters, by ascending id. The order matters,
+    /// because a parameter may change others. Adds ignored values to `ignored`.
     pub(crate) fn value_changes(
         &self,
         opened: &Opened,
@@ -112,7 +112,7 @@ impl PluginSetup {
         Ok(changes.into_iter().map(event).collect())
     }
 
-    /// Returns the automation of the parameters of an open plugin. Adds automation that it ignores.
+    /// Returns the automation of an open plugin's parameters. Adds ignored automation to `ignored`.
     pub(super) fn curves(
         &self,
         opened: &Opened,
@@ -143,7 +143,7 @@ impl PluginSetup {
         Ok(readers)
     }
 
-    /// Returns a parameter; `None` if it is unknown and is to be ignored.
+    /// Returns a parameter; `None` if it is unknown and unknown parameters are ignored.
     fn find<'p>(
         &self,
         parameters: &'p [Parameter],
@@ -158,7 +158,7 @@ impl PluginSetup {
     }
 }
 
-/// Returns the beginning of a parameter's id, for a warning.
+/// Returns the first characters of a parameter's id, for a warning.
 fn shortened(key: &str) -> String {
     key.chars().take(PRINTED_KEY_MAX_CHARS).collect()
 }
@@ -187,7 +187,7 @@ pub(super) fn check_kind(opened: &Opened, plugin_id: &str, is_effect: bool) -> R
     Err(RenderError::PluginSetup { code, detail })
 }
 
-/// Names the plugin and the field of the request in the plugin's refusal.
+/// Adds the name of the plugin and the field of the request to a refusal of the plugin.
 fn refused(host: &PluginHost<'_>, code: &'static str, field: &str, error: HostError) -> RenderError {
     match error {
         HostError::Refused { reason } => {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plugin_cannot_use_is_refused_or_ignored() {
+    fn unknown_parameters_are_refused_or_ignored() {
         let mut opened = crate::plugin_hosts::scripted::opened();
         opened.parameters = vec![parameter(5, "Cutoff", true), parameter(6, "Mode", false)];
         let values = [("6", 0.25), ("7", 0.5), ("5", 0.75)].map(|(id, value)| (id.to_owned(), value));

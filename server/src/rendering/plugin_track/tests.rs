@@ -65,7 +65,7 @@ fn render_in_attempts(
 #[test]
 fn notes_sound_at_their_frames_whatever_the_latency() {
     let note_frames = [0, 1, 8_191, 8_192, 20_000];
-    // The second plugin processes a stretch only when it has the next one as well.
+    // The second plugin processes a block only after it has received the next one.
     for script in ["clicks", "pairs"] {
         let samples = render(script, &session(&note_frames), &|| false).expect("renders");
         let sounding: Vec<u64> =

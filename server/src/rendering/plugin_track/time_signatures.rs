@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::rendering::RenderError;
 
-/// A time signature from a frame on, where a bar starts.
+/// A time signature that applies from a frame on, at which a bar starts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TimeSignatureChange {
     /// First frame.
     pub frame: u64,
     /// Position of this frame in quarter notes.
     pub quarters: f64,
-    /// Beats of a bar.
+    /// Number of beats of a bar.
     pub numerator: u8,
     /// Length of a beat: 4 is a quarter note.
     pub denominator: u8,
@@ -25,8 +25,7 @@ impl TimeSignatureChange {
     /// 4/4 from the start of a song.
     pub(super) const DEFAULT: Self = Self { frame: 0, quarters: 0.0, numerator: 4, denominator: 4 };
 
-    /// Returns the time signatures of a project in ascending order, without those that change no
-    /// bar.
+    /// Returns the time signatures of a project in ascending order, without those that move no bar.
     ///
     /// # Errors
     /// The tempo map is invalid.
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_signatures_that_change_no_bar_are_left_out() {
+    fn time_signatures_that_move_no_bar_are_left_out() {
         let check = |signatures: &[(u32, u8, u8)], expected: &[u32]| {
             let signature = |&(tick, numerator, denominator)| serde_json::json!({"tick": tick, "numerator": numerator, "denominator": denominator});
             let signatures: Vec<_> = signatures.iter().map(signature).collect();

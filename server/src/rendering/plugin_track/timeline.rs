@@ -16,8 +16,8 @@ use crate::rendering::RenderError;
 /// Maximum number of notes and controls of a request.
 const EVENTS_MAX: usize = 5_000;
 
-/// Maximum number of parameter changes of a request, unless it has a single frame. With twice
-/// [`EVENTS_MAX`], because an event may become two, the sum is at most
+/// Maximum number of parameter changes of a request, unless the request has a single frame. An
+/// event may become two, so the sum of this and twice [`EVENTS_MAX`] is at most
 /// [`songfoundry_bridge_protocol::host::EVENTS_MAX`].
 const CHANGES_MAX: usize = 10_000;
 
@@ -33,7 +33,7 @@ const BEND_CENTRE: i32 = 8_192;
 /// Highest MIDI value.
 const MIDI_MAX: u8 = 127;
 
-/// The song, and how much of it the plugin has got.
+/// The song, and the position up to which the plugin has received it.
 pub(super) struct Timeline<'s> {
     sample_rate_hz: u32,
     tempo: &'s [TempoChange],
@@ -81,8 +81,8 @@ impl<'s> Timeline<'s> {
             return Err(RenderError::PluginSetup {
                 code: "too_many_events",
                 detail: format!(
-                    "At {:.3} seconds, more than {EVENTS_MAX} notes and controls begin or end at the same time, which is \
-                     the maximum.",
+                    "At {:.3} seconds, more notes and controls begin or end at the same time than the maximum of \
+                     {EVENTS_MAX}.",
                     start as f64 / f64::from(self.sample_rate_hz)
                 ),
             });
@@ -161,7 +161,7 @@ impl<'s> Timeline<'s> {
     }
 }
 
-/// Returns the events of a plugin for an event of the engine: one, or two for a preset.
+/// Returns the plugin's events for an event of the engine: one, or two for a preset.
 fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
     const NO_NOTE_ID: i32 = -1;
     let channel = CHANNEL;

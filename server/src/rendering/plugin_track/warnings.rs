@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plural::counted;
 
-/// Number of parameters that a warning names.
+/// Maximum number of parameters that a warning names.
 const NAMED_PARAMETERS: usize = 10;
 
 /// A fault of a plugin's sound.
@@ -16,7 +16,7 @@ pub struct PluginWarning {
     pub fault: PluginFault,
 }
 
-/// Faults of a plugin's sound. Parameters are given by the ids that the song has.
+/// Faults of a plugin's sound. Parameters are identified by the ids in the song.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PluginFault {

@@ -487,7 +487,7 @@ impl Blobs {
         self.remote.as_ref().map_or(Ok(0), |store| store.cache.measure_size_bytes())
     }
 
-    /// Empties the cache of object storage. Returns whether there was anything in it.
+    /// Empties the cache of object storage. Returns whether the cache contained any files.
     ///
     /// # Errors
     /// A copy cannot be removed.

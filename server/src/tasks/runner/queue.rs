@@ -1,8 +1,8 @@
 //! The runner of a server deployment. It uses `apalis` with PostgreSQL storage, which any number of
 //! processes can share.
 //!
-//! It brings offers to idle workers within milliseconds. Offers of a dead worker go to another one.
-//! The table of tasks alone decides which attempt owns a task.
+//! It delivers offers to idle workers within milliseconds. If a worker dies, another worker gets
+//! its offers. The table of tasks alone decides which attempt owns a task.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -96,7 +96,8 @@ async fn a_cancellation_that_cannot_be_stored_is_refused_and_changes_nothing() {
     assert_eq!(wait_for_end(&app, &id).await["state"], "cancelled");
 }
 
-/// No process has an attempt at these running tasks, as after a failed write of an attempt's end.
+/// No process has an attempt at these running tasks. This happens if the end of an attempt could
+/// not be stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_with_a_lost_attempt_is_retried_or_cancelled_without_a_restart() {
     let app = TestApp::with(&SHORT_WAITS).await;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How far the clock is set back.
+/// Time by which the clock is set back, in milliseconds.
 const DAY_MS: i64 = 86_400_000;
 
 #[tokio::test(flavor = "multi_thread")]

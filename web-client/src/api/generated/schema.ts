@@ -686,7 +686,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Scores a password. */
+        /** Measures the strength of a password. */
         post: operations["post_auth_password_strength"];
         delete?: never;
         options?: never;
@@ -836,7 +836,7 @@ export interface paths {
         put?: never;
         /**
          * Imports audio files from this machine by their paths, without an upload. The limits and the
-         *     quota of uploads apply. If all files are refused, the answer is the problem of the first.
+         *     quota of uploads apply. If all files are refused, the answer is the problem of the first file.
          *     Only administrators may do this.
          */
         post: operations["post_media_import"];
@@ -994,9 +994,9 @@ export interface paths {
         };
         /**
          * Lists the instruments that the caller can use. The plugins come from the last scan if it is at
-         *     most five minutes old. Otherwise this request scans the plugins that are new or have changed. A
-         *     request with an API key never scans: it gets the list of the last scan. In `container`, only
-         *     administrators scan, and all others get the list of the last scan.
+         *     most five minutes old. Otherwise, this request scans new and changed plugins. A request with an
+         *     API key never scans: it gets the list of the last scan. In `container`, only administrators
+         *     scan, and all other users get the list of the last scan.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -1049,9 +1049,9 @@ export interface paths {
         };
         /**
          * Lists the effects that the caller can use on tracks and the master. The plugins come from the
-         *     last scan if it is at most five minutes old. Otherwise this request scans the plugins that are
-         *     new or have changed. A request with an API key never scans: it gets the list of the last scan.
-         *     In `container`, only administrators scan, and all others get the list of the last scan.
+         *     last scan if it is at most five minutes old. Otherwise, this request scans new and changed
+         *     plugins. A request with an API key never scans: it gets the list of the last scan. In
+         *     `container`, only administrators scan, and all other users get the list of the last scan.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -1234,9 +1234,9 @@ export interface paths {
         put?: never;
         /**
          * Renders notes with a VST instrument to a 32-bit float WAV file. The plugin runs in a separate
-         *     process. The start of the file is the start of the song: the plugin's latency is removed. If the
-         *     plugin crashes, or the file is silent although there are notes, a new process of the plugin
-         *     renders once more.
+         *     process. The file begins at the start of the song, because the plugin's latency is removed. If
+         *     the plugin crashes, or if the file is silent although there are notes, the render is repeated
+         *     once in a new process.
          */
         post: operations["post_plugins_midi_render"];
         delete?: never;
@@ -1296,10 +1296,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-         *     for the choice. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the
-         *     system's dialog. Does not add the folder to any list. Only local callers may do this; they need
-         *     no token.
+         * Opens a folder dialog on the screen of the service's machine, and waits until a folder is
+         *     chosen. Uses the program of `SF_DIALOG_BRIDGE` or, if it is not set or fails, the system's
+         *     dialog. Does not add the folder to any list. Only local callers may do this; they need no token.
          */
         post: operations["post_plugins_pick_dir"];
         delete?: never;
@@ -1589,8 +1588,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a sound that a plugin has rendered, as a 32-bit float WAV file from the start of the song
-         *     on. Sounds that were not used for long may be gone; render them again then.
+         * Sends a sound that a plugin has rendered, as a 32-bit float WAV file that begins at the start of
+         *     the song. The service deletes sounds that have not been used for a long time; render such a
+         *     sound again.
          */
         get: operations["get_plugins_sounds_sound_id"];
         put?: never;
@@ -1788,8 +1788,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Downloads the stored JSON of the autosave of a song, or of the one that was written last,
-         *     without changes, even if it can no longer be read.
+         * Downloads the stored JSON of the autosave of a song, or of the autosave that was written last.
+         *     The text is unchanged, even if it can no longer be read as a project.
          */
         get: operations["get_projects_temp_raw"];
         put?: never;
@@ -1808,8 +1808,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Returns the time and the song of an autosave, and the window that wrote it: of a song, or of the
-         *     autosave that was written last. All are null if there is none.
+         * Returns the time and the song of an autosave, and the window that wrote it. Without
+         *     `project_id`, this is the autosave that was written last. All values are null if there is none.
          */
         get: operations["get_projects_temp_revision"];
         put?: never;
@@ -1902,8 +1902,8 @@ export interface paths {
          *     Cubase, Studio One and others import.
          * @description The file has tracks, groups, buses, sends, notes, MIDI controls, audio as it was uploaded, and
          *     fades. It also has tempo, time signatures, markers, and the automation of volume, pan and sends.
-         *     Effects, plugins, sections and curves of automation are left out; the comment in `metadata.xml`
-         *     says which of them the project has.
+         *     Effects, plugins, sections and the curvature of automation are left out; the comment in
+         *     `metadata.xml` lists those that the project has.
          */
         get: operations["get_projects_id_dawproject"];
         put?: never;
@@ -2234,7 +2234,7 @@ export interface components {
         ApiKeyList: {
             /** @description The keys, the newest first. */
             items: components["schemas"]["ApiKey"][];
-            /** @description Where the next page starts; null on the last page. */
+            /** @description Cursor of the next page; null on the last page. */
             next_cursor: string | null;
             /**
              * Format: int64
@@ -2337,8 +2337,8 @@ export interface components {
             /** @description SHA-256 of the file that was converted, in hexadecimal. */
             source_sha256: string;
             /**
-             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
-             *     decoded samples of another file.
+             * @description SHA-256 in hexadecimal of the audio data of a WAV file, without its header, or of the
+             *     decoded samples of a file in another format.
              */
             pcm_sha256: string;
             /**
@@ -2551,11 +2551,11 @@ export interface components {
             ai: boolean;
             /** @description Limits on requests and stored data, and intervals of the web page. */
             limits: components["schemas"]["Limits"];
-            /** @description Who may register an account. */
+            /** @description Which people may register an account. */
             registration: components["schemas"]["Registration"];
             /**
-             * @description Whether the web page was loaded in a secure context, which means through loopback or HTTPS.
-             *     Without a secure context, it cannot play sound.
+             * @description Whether the web page was loaded in a secure context, which is the case through loopback or
+             *     HTTPS. Without a secure context, it cannot play sound.
              */
             secure: boolean;
         };
@@ -2585,7 +2585,7 @@ export interface components {
             /**
              * Format: double
              * @description Loss of level in the sum of the channels, in decibels: 0 for equal channels, 3 for
-             *     independent ones; null if nothing remains.
+             *     independent ones; null if the sum is silent.
              */
             mono_loss_db: number | null;
             /** @description The octaves with sound, from low to high. */
@@ -2609,7 +2609,7 @@ export interface components {
         Credentials: {
             /** @description Name of the account; case does not matter. */
             username: string;
-            /** @description Password. */
+            /** @description Password of the account, as plain text. */
             password: string;
         };
         /** @description Result of an import of a DAWproject file. */
@@ -2784,8 +2784,8 @@ export interface components {
             /** @description Name of the folder. */
             name: string;
             /**
-             * @description Folders in this folder, sorted by name. Null if they were not read, also for a link to a
-             *     folder above: request this folder's path to list them.
+             * @description Folders in this folder, sorted by name. Null if they were not read, and for a link to a
+             *     folder above; a request with this folder's path lists them.
              */
             folders: components["schemas"]["Folder"][] | null;
         };
@@ -2902,7 +2902,7 @@ export interface components {
             refused: components["schemas"]["RefusedMedia"][];
         };
         /**
-         * @description Where the sound of SoundFont instruments is rendered.
+         * @description The program that renders the sound of SoundFont instruments for playback.
          * @enum {string}
          */
         InstrumentSound: "server" | "client";
@@ -3074,7 +3074,7 @@ export interface components {
         LinkRequest: {
             /**
              * Format: int32
-             * @description Time until the link ends, in seconds; a week by default.
+             * @description Time until the link expires, in seconds; a week by default.
              */
             expires_secs?: number | null;
         };
@@ -3176,8 +3176,8 @@ export interface components {
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest tail after the last note, in seconds; by default as long as the service allows.
-             *     The tail ends earlier after half a second below -100 dBFS.
+             * @description Maximum tail after the last note, in seconds. The default is the maximum that the
+             *     service allows. The tail ends earlier after half a second below -100 dBFS.
              */
             tail_secs?: number | null;
             /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
@@ -3288,7 +3288,7 @@ export interface components {
             /** @description First password, which must be changed at the first log-in; generated if left out. */
             password?: string | null;
         };
-        /** @description How a mix was normalized. */
+        /** @description Report of the normalization of a mix. */
         NormalizationReport: {
             /**
              * Format: double
@@ -3313,8 +3313,9 @@ export interface components {
             gain_db: number;
             /**
              * Format: double
-             * @description Decibels by which the highest true peak exceeded the limit after the gain; 0 if it did not.
-             *     The limiter reduced it by this much, so the file can be softer than the target.
+             * @description Amount by which the highest true peak exceeded the limit after the gain, in decibels; 0 if
+             *     it did not. The limiter reduced it by this amount, so the file can be softer than the
+             *     target.
              */
             peak_reduction_db: number;
             /**
@@ -3352,7 +3353,7 @@ export interface components {
             level_db: number;
             /**
              * Format: double
-             * @description Loss of level in the sum of the channels, in decibels; null if nothing remains.
+             * @description Loss of level in the sum of the channels, in decibels; null if the sum is silent.
              */
             mono_loss_db: number | null;
         };
@@ -3684,7 +3685,7 @@ export interface components {
                 id: string;
                 /** @description Title of the template. */
                 title: string;
-                /** @description The text, with `{{name}}` where a variable goes. */
+                /** @description The text, with `{{name}}` at the positions of variables. */
                 body: string;
                 /** @description Keywords for searches. */
                 keywords: string[];
@@ -3838,8 +3839,8 @@ export interface components {
             /** @description Whether the plugin receives notes. */
             accepts_notes: boolean;
             /**
-             * @description Whether the plugin is an effect with a side-chain input, which the `side_chain` of an effect
-             *     in a project feeds.
+             * @description Whether the plugin is an effect with a side-chain input, to which the `side_chain` of an
+             *     effect in a project is routed.
              */
             has_side_chain: boolean;
             /** @description Whether the plugin has its own window, which `POST /plugins/open-fx-gui` opens. */
@@ -3849,7 +3850,7 @@ export interface components {
              * @description Latency at 48 kHz, in seconds. Renders remove it.
              */
             latency_secs: number;
-            /** @description How long the plugin sounds after its input has ended. */
+            /** @description Kind of the tail, which is the output of the plugin after its input has ended. */
             tail: components["schemas"]["PluginTail"];
             /**
              * Format: double
@@ -3882,9 +3883,9 @@ export interface components {
              *     /plugins/effects`.
              */
             plugin_id: string;
-            /** @description Values whose texts are wanted, at most 1000. They do not change the plugin. */
+            /** @description Values for which the answer has texts, at most 1000. They do not change the plugin. */
             values?: components["schemas"]["PluginValue"][];
-            /** @description Whether the answer has the state of the plugin with these values. */
+            /** @description Whether the answer contains the state of the plugin with these values. */
             with_state?: boolean;
             /** @description State that the plugin loads, in base64, as in the field `state` of a project. */
             state?: string | null;
@@ -3897,7 +3898,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description A password to score. */
+        /** @description A password whose strength is measured. */
         PasswordCandidate: {
             /** @description The password, which is not stored. Only its first 100 characters are scored. */
             password: string;
@@ -3909,16 +3910,16 @@ export interface components {
             /** @description The new password. It must have a score of 3 or more, and at most 1024 bytes. */
             new_password: string;
         };
-        /** @description How strong a password is. */
+        /** @description Strength of a password. */
         PasswordStrength: {
             /**
              * Format: int32
-             * @description 0 (trivial to guess) to 4 (very hard to guess).
+             * @description Score from 0 (trivial to guess) to 4 (very hard to guess).
              */
             score: number;
-            /** @description Why the password is weak; null if the password is not weak. */
+            /** @description Reason why the password is weak; null if the password is not weak. */
             warning: string | null;
-            /** @description How to make the password stronger. */
+            /** @description Advice for a stronger password. */
             suggestions: string[];
             /** @description Whether the password is strong enough to be set. */
             accepted: boolean;
@@ -4056,8 +4057,8 @@ export interface components {
             is_bypass: boolean;
             /**
              * @description Texts of evenly spaced values from 0 to 1, without the unit. Every step of a parameter with
-             *     up to 128 values has one. Continuous parameters have 101, 51, 21, 11 or 2: the fewer, the
-             *     more parameters the plugin has.
+             *     up to 128 values has a text. Continuous parameters have 101, 51, 21, 11 or 2 texts; the more
+             *     parameters the plugin has, the fewer texts.
              */
             texts: string[];
         };
@@ -4067,7 +4068,7 @@ export interface components {
         PluginProblem: {
             /** @description Path of the module or folder. */
             path: string;
-            /** @description Why the plugins of the module, or the folder, cannot be used. */
+            /** @description Reason why the plugins of the module, or the folder, cannot be used. */
             problem: string;
         };
         /** @description Result of a scan for a user's plugins. */
@@ -4085,7 +4086,7 @@ export interface components {
             /** @description Plugins and modules that could not be classified, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
         };
-        /** @description Whether a plugin has a sound. */
+        /** @description State of a plugin's sound. */
         PluginState: {
             /** @description Id of the sound. It changes with everything that determines the sound. */
             sound_id: string;
@@ -4104,7 +4105,7 @@ export interface components {
             /** @enum {string} */
             state: "ready";
         } | {
-            /** @description Reason, as a sentence without a capital and a full stop. */
+            /** @description Reason, as a clause without a capital letter and a full stop. */
             reason: string;
             /** @enum {string} */
             state: "missing";
@@ -4115,7 +4116,7 @@ export interface components {
             state: "failed";
         };
         /**
-         * @description How long a plugin sounds after its input has ended.
+         * @description Kind of a plugin's tail, which is its output after the input has ended.
          * @enum {string}
          */
         PluginTail: "none" | "fixed" | "infinite" | "unknown";
@@ -4269,7 +4270,7 @@ export interface components {
             id: string;
             /** @description Title of the template. */
             title: string;
-            /** @description The text, with `{{name}}` where a variable goes. */
+            /** @description The text, with `{{name}}` at the positions of variables. */
             body: string;
             /** @description Keywords for searches. */
             keywords: string[];
@@ -4282,7 +4283,7 @@ export interface components {
             /** @description When the template was last replaced, RFC 3339. Setting only `favourite` does not count. */
             updated_at: string;
         };
-        /** @description An account with the password to hand to its owner. */
+        /** @description An account with the password that the administrator gives to its owner. */
         ProvidedUser: {
             /** @description The new or changed account. */
             user: components["schemas"]["Account"];
@@ -4335,8 +4336,8 @@ export interface components {
             /** @description SHA-256 of the project document, in hexadecimal. */
             project_sha256: string;
             /**
-             * @description SHA-256 in hexadecimal: of the audio data of a WAV file without its header, or of the
-             *     decoded samples of another file.
+             * @description SHA-256 in hexadecimal of the audio data of a WAV file, without its header, or of the
+             *     decoded samples of a file in another format.
              */
             pcm_sha256: string;
             /**
@@ -4468,7 +4469,7 @@ export interface components {
             problem: components["schemas"]["Problem"];
         };
         /**
-         * @description Who may register.
+         * @description Which people may register.
          * @enum {string}
          */
         Registration: "open" | "invite" | "closed";
@@ -4495,7 +4496,7 @@ export interface components {
         RenderLink: {
             /** @description Path of the file, for everybody who has the link. */
             url: string;
-            /** @description When the link ends, RFC 3339. */
+            /** @description Time when the link expires, RFC 3339. */
             expires_at: string;
         };
         /** @description Tags of a file. The title also names the file in the browser. */
@@ -4523,7 +4524,7 @@ export interface components {
              *     hyphens.
              */
             isrc?: string | null;
-            /** @description Cover picture: a JPEG or PNG file of at most 1 MiB in base64. A WAV file has none. */
+            /** @description Cover picture: a JPEG or PNG file of at most 1 MiB in base64. WAV files cannot contain one. */
             cover?: string | null;
         };
         /** @description The project of an export, and how its audio is written. */
@@ -4582,7 +4583,7 @@ export interface components {
              */
             true_peak_db: number | null;
         };
-        /** @description A template, filled in. */
+        /** @description A template with the values of its variables. */
         RenderedTemplate: {
             /** @description Text of the template, with all variables replaced by their values. */
             text: string;
@@ -4638,10 +4639,7 @@ export interface components {
             database_form: number;
             /** @description Kind of file storage: `folder`, `shared_folder` or `s3`. */
             blob_store: string;
-            /**
-             * @description How tasks run: by `threads` of this process, or through a `queue` that several processes
-             *     share.
-             */
+            /** @description Runner of tasks: `threads` of this process, or a `queue` that several processes share. */
             tasks: string;
             /**
              * @description Number of tasks that this process runs at a time (`SF_TASK_WORKERS`); 0 if only workers run
@@ -4684,9 +4682,9 @@ export interface components {
             /** @description Plugins of unknown kind, and modules that could not be scanned. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
             /**
-             * @description Modules that are not used, or that have a plugin which another module also contains.
+             * @description Modules that are not used, and modules with a plugin that another module also contains. Also
              *     SoundFonts in these folders that are not used because another SoundFont has the same id.
-             *     Each comes with the reason.
+             *     Each entry has the reason.
              */
             ignored: components["schemas"]["ScanRemark"][];
             /** @description Folders that could not be searched, each with the reason. */
@@ -4730,7 +4728,7 @@ export interface components {
             path: string;
             /** @description Whether the SoundFont can be played, without its faulty parts. */
             usable: boolean;
-            /** @description Why the SoundFont, or parts of it, cannot be played. */
+            /** @description Reason why the SoundFont, or parts of it, cannot be played. */
             problem: string;
         };
         /** @description A file or folder with a remark. */
@@ -4849,7 +4847,7 @@ export interface components {
             soundfont_id?: string | null;
             /**
              * Format: int32
-             * @description SoundFont bank number, 0 by default; 128 has the drum kits.
+             * @description SoundFont bank number, 0 by default; bank 128 contains the drum kits.
              */
             bank?: number;
             /**
@@ -4865,8 +4863,8 @@ export interface components {
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest tail after the last note, in seconds; by default as long as the service allows. The
-             *     tail ends earlier if it becomes silent.
+             * @description Maximum tail after the last note, in seconds. The default is the maximum that the service
+             *     allows. The tail ends earlier if it becomes silent.
              */
             tail_secs?: number | null;
             /** @description Settings of the engine, as in a project. */
@@ -4936,7 +4934,7 @@ export interface components {
             /** @description The file that was sent. */
             uploaded: components["schemas"]["UploadedSoundFont"];
         };
-        /** @description How the samples of a file are written. */
+        /** @description Sample format, dither, loudness and sample rate of a file. */
         SoundOptions: {
             bit_depth?: components["schemas"]["BitDepth"] | null;
             /**
@@ -5118,11 +5116,11 @@ export interface components {
         TemplateBody: {
             /** @description The title: 1 to 200 characters. */
             title: string;
-            /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
+            /** @description The text: 1 to 20000 characters, with `{{name}}` at the positions of variables. */
             body: string;
             /**
-             * @description Keywords for searches: at most 20 of 1 to 64 characters, different without regard to case;
-             *     none by default.
+             * @description Keywords for searches: at most 20, each with 1 to 64 characters, which must differ not only
+             *     in case. The default is an empty list.
              */
             keywords?: string[];
             /** @description Whether the template is a favourite; false by default. */
@@ -5306,7 +5304,7 @@ export interface components {
             disabled?: boolean | null;
             /**
              * Format: int64
-             * @description Quota of audio in bytes, 0 to 2^50; null: `SF_AUDIO_QUOTA_BYTES` applies.
+             * @description Quota of audio in bytes, 0 to 2^50; with null, `SF_AUDIO_QUOTA_BYTES` applies.
              */
             audio_quota_bytes?: number | null;
         };
@@ -5316,7 +5314,7 @@ export interface components {
             settings: Record<string, unknown>;
             /** @description Names of the settings that the user has set. */
             set: string[];
-            /** @description When the user last changed a setting that is still set, RFC 3339; null if none are set. */
+            /** @description Time of the last change of a setting that is still set, RFC 3339; null if no setting is set. */
             updated_at: string | null;
         };
         /** @description Numbers and sizes of a user's stored data. */
@@ -5405,7 +5403,7 @@ export interface components {
             schema_version: number;
         };
         /**
-         * @description How the actor was authenticated.
+         * @description Method by which the actor was authenticated.
          * @enum {string}
          */
         Via: "local" | "token" | "api_key" | "command_line" | "nobody";
@@ -7910,8 +7908,8 @@ export interface operations {
                  */
                 module?: string;
                 /**
-                 * @description Longest time that scanning `module` may take, in seconds: 1 to 600. Later scans of this
-                 *     module have the same limit. By default its last limit, or else `SF_PLUGIN_SCAN_MAX_SECS`.
+                 * @description Maximum time for scanning `module`, in seconds: 1 to 600. Later scans of this module have
+                 *     the same limit. By default its last limit, or else `SF_PLUGIN_SCAN_MAX_SECS`.
                  */
                 max_secs?: number;
             };
@@ -8201,7 +8199,7 @@ export interface operations {
                 kind?: "instrument" | "effect_chain" | "export";
                 /** @description `factory` or `user`; both by default. */
                 source?: "factory" | "user";
-                /** @description Text that the name, the category or the description contains, in upper or lower case. */
+                /** @description Text in the name, the category or the description, in upper or lower case. */
                 search?: string;
                 /** @description The whole category, in upper or lower case. */
                 category?: string;
@@ -8430,7 +8428,7 @@ export interface operations {
     get_projects_temp: {
         parameters: {
             query?: {
-                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                /** @description Id of the song. The default is the song whose autosave was written last. */
                 project_id?: string;
             };
             header?: never;
@@ -8477,11 +8475,11 @@ export interface operations {
     delete_projects_temp: {
         parameters: {
             query?: {
-                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                /** @description Id of the song. The default is the song whose autosave was written last. */
                 project_id?: string;
                 /**
-                 * @description If this is sent, the autosave is kept unless the window with this id wrote it. A window that
-                 *     saves a song thereby keeps the later autosave of another window.
+                 * @description Id of a window. If it is given, the autosave is deleted only if this window wrote it. A
+                 *     window that saves a song therefore does not delete a later autosave of another window.
                  */
                 client_id?: string;
             };
@@ -8503,7 +8501,7 @@ export interface operations {
     get_projects_temp_raw: {
         parameters: {
             query?: {
-                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                /** @description Id of the song. The default is the song whose autosave was written last. */
                 project_id?: string;
             };
             header?: never;
@@ -8526,7 +8524,7 @@ export interface operations {
     get_projects_temp_revision: {
         parameters: {
             query?: {
-                /** @description Id of the song. Without it, the autosave that was written last is meant. */
+                /** @description Id of the song. The default is the song whose autosave was written last. */
                 project_id?: string;
             };
             header?: never;
@@ -8866,7 +8864,7 @@ export interface operations {
     get_shared_render: {
         parameters: {
             query: {
-                /** @description The token of the link. */
+                /** @description Token that the link contains. */
                 token: string;
             };
             header?: never;

@@ -56,6 +56,10 @@ export class PluginWindows {
     void window.close();
   }
 
+  closeAll(): void {
+    for (const window of this.windows) this.close(window);
+  }
+
   /** Returns the plugin of a window in the song; null if it has been removed. */
   settingsOf({ plugin }: PluginWindow): PluginEngine | PluginEffect | null {
     return findPlugin(this.#song.project, plugin);

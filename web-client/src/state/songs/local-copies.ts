@@ -3,6 +3,7 @@
  * service lacks the newest edits of the window, and outlives a crash of the window.
  */
 import type { Project } from '../../project/model';
+import { changesOf, copiesOf, trackKeyPrefix, tracksById, type CopyRecord, type KeptTracks } from './copy-records';
 
 /** Unsaved work of a window. */
 export type LocalCopy = {
@@ -43,24 +44,53 @@ function completed(transaction: IDBTransaction): Promise<void> {
   });
 }
 
+function removeTracks(records: IDBObjectStore, windowId: string): void {
+  const prefix = trackKeyPrefix(windowId);
+  records.delete(IDBKeyRange.bound(prefix, `${prefix}\uffff`));
+}
+
 /** Keeps copies in IndexedDB. Every method rejects if the browser refuses storage. */
 export class IndexedDbCopies implements CopyStore {
   #database: Promise<IDBDatabase> | null = null;
+  /** The tracks of the window whose copy this page wrote last; null if they are not known. */
+  #kept: { windowId: string; tracks: KeptTracks } | null = null;
+  /** The last change. The next one must know whether it was stored. */
+  #changing: Promise<unknown> = Promise.resolve();
 
-  async put(copy: LocalCopy): Promise<void> {
-    const copies = await this.#copies('readwrite');
-    copies.put(copy);
-    await completed(copies.transaction);
+  put(copy: LocalCopy): Promise<void> {
+    return this.#change(copy.windowId, (records) => {
+      const kept = this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
+      if (!kept) removeTracks(records, copy.windowId);
+      const { put, remove } = changesOf(copy, kept ?? new Map<string, never>());
+      for (const record of put) records.put(record);
+      for (const key of remove) records.delete(key);
+      return tracksById(copy.project);
+    });
   }
 
-  async remove(windowId: string): Promise<void> {
-    const copies = await this.#copies('readwrite');
-    copies.delete(windowId);
-    await completed(copies.transaction);
+  remove(windowId: string): Promise<void> {
+    return this.#change(windowId, (records) => {
+      records.delete(windowId);
+      removeTracks(records, windowId);
+      return null;
+    });
   }
 
   async all(): Promise<LocalCopy[]> {
-    return (await settled((await this.#copies('readonly')).getAll())) as LocalCopy[];
+    return copiesOf((await settled((await this.#copies('readonly')).getAll())) as CopyRecord[]);
+  }
+
+  /** Changes the records of a window at once. `change` returns the tracks that are then kept. */
+  #change(windowId: string, change: (records: IDBObjectStore) => KeptTracks | null): Promise<void> {
+    const changed = this.#changing.then(async () => {
+      const records = await this.#copies('readwrite');
+      const tracks = change(records);
+      if (this.#kept?.windowId === windowId) this.#kept = null;
+      await completed(records.transaction);
+      if (tracks) this.#kept = { windowId, tracks };
+    });
+    this.#changing = changed.catch(() => undefined);
+    return changed;
   }
 
   async #copies(mode: IDBTransactionMode): Promise<IDBObjectStore> {

@@ -1,4 +1,5 @@
-//! Keeps the streamed audio at the start of a loop, so that the jump from its end has no gap.
+//! Keeps the streamed audio at the start of a loop, so that the jump from the end of the loop has
+//! no gap.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -24,27 +25,27 @@ pub(super) struct LoopStart {
 /// Keeps the audio of a voice at the start of the loop.
 pub(super) struct LoopRing {
     ring: Ring,
-    /// Frames of the clip that the voice's ring took at the last jump. They are copied back during
-    /// the following blocks, because the copy would take too long for one block.
-    taken: Range<u64>,
+    /// Frames of the clip that the last jump moved to the voice's ring and that are not yet copied
+    /// back. The following blocks copy a part each, because one block has not enough time for all.
+    uncopied: Range<u64>,
 }
 
 impl LoopRing {
     /// Copies back at most `max_frames` frames. `rings` are those from which the voices play.
     fn copy_back(&mut self, rings: &[Ring], max_frames: u64) {
-        if self.taken.is_empty() {
+        if self.uncopied.is_empty() {
             return;
         }
-        let end = self.taken.end.min(self.taken.start.saturating_add(max_frames));
+        let end = self.uncopied.end.min(self.uncopied.start.saturating_add(max_frames));
         match rings.iter().find(|ring| ring.voice_index() == self.ring.voice_index()) {
             Some(source) => {
-                self.ring.copy_frames(source, self.taken.start..end);
-                self.taken.start = end;
+                self.ring.copy_frames(source, self.uncopied.start..end);
+                self.uncopied.start = end;
             }
             // The audio is requested again.
             None => {
                 self.ring.start_at(self.ring.start());
-                self.taken = 0..0;
+                self.uncopied = 0..0;
             }
         }
     }
@@ -69,7 +70,7 @@ impl LoopStart {
                 let mut ring = Ring::new(AHEAD_FRAMES, BEHIND_FRAMES);
                 ring.begin(index);
                 ring.start_at(first_frame(voice, self.region));
-                self.rings.push(LoopRing { ring, taken: 0..0 });
+                self.rings.push(LoopRing { ring, uncopied: 0..0 });
             }
         }
     }
@@ -116,26 +117,26 @@ impl LoopStart {
         }
     }
 
-    /// Gives the audio at the start of the loop to the rings from which the voices play. It must be
+    /// Moves the audio at the start of the loop to the rings from which the voices play. It must be
     /// copied back before these rings are assigned to other voices or receive audio for another
     /// position than the following one.
-    pub(super) fn give_to(&mut self, rings: &mut [Ring]) {
-        for LoopRing { ring: source, taken } in &mut self.rings {
+    pub(super) fn move_audio_to(&mut self, rings: &mut [Ring]) {
+        for LoopRing { ring: source, uncopied } in &mut self.rings {
             if let Some(ring) = rings.iter_mut().find(|ring| ring.voice_index() == source.voice_index()) {
-                ring.take_audio(source);
-                *taken = source.available();
+                ring.move_audio_from(source);
+                *uncopied = source.available();
             }
         }
     }
 
-    /// Copies back some of the audio that [`Self::give_to`] gave to `rings`, before the next frames
-    /// are played.
+    /// Copies back some of the audio that [`Self::move_audio_to`] moved to `rings`, before the next
+    /// `frames` frames are played.
     pub(super) fn copy_back(&mut self, rings: &[Ring], frames: usize) {
         let max_frames = COPIED_FRAMES_PER_FRAME * frames as u64;
         self.rings.iter_mut().for_each(|ring| ring.copy_back(rings, max_frames));
     }
 
-    /// Copies back all audio that [`Self::give_to`] gave to `rings`.
+    /// Copies back all audio that [`Self::move_audio_to`] moved to `rings`.
     pub(super) fn copy_all_back(&mut self, rings: &[Ring]) {
         self.rings.iter_mut().for_each(|ring| ring.copy_back(rings, u64::MAX));
     }
@@ -182,11 +183,11 @@ mod tests {
         let block_frames = 128;
         for _ in 0..3 {
             start.copy_all_back(&rings);
-            start.give_to(&mut rings);
+            start.move_audio_to(&mut rings);
             for frame in (first..first + 40_000).step_by(block_frames) {
-                let uncopied_frames = start.rings[0].taken.clone().count();
+                let uncopied_frames = start.rings[0].uncopied.clone().count();
                 start.copy_back(&rings, block_frames);
-                let copied_frames = uncopied_frames - start.rings[0].taken.clone().count();
+                let copied_frames = uncopied_frames - start.rings[0].uncopied.clone().count();
                 assert!(copied_frames <= 8 * block_frames, "{copied_frames} frames at once");
                 let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
                 assert_eq!(rings[0].read(frame, [&mut left, &mut right]), 0);
@@ -194,7 +195,7 @@ mod tests {
                 assert_eq!(left, right);
                 voices[0].fill(&mut rings[0], frame + block_frames as u64, 0, [&values, &values]);
             }
-            assert!(start.rings[0].taken.is_empty());
+            assert!(start.rings[0].uncopied.is_empty());
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct WantedAudio {
 /// Streamed audio that did not arrive in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Underruns {
-    /// Number of interruptions.
+    /// Number of interruptions of the output by missing audio.
     pub events: u64,
     /// Number of missing frames, which are silent, summed over all clips.
     pub frames: u64,
@@ -190,7 +190,7 @@ impl ClipPlayer {
         self.declicker.switch();
         self.stop(start_frame);
         if let Some(loop_start) = &mut self.loop_start {
-            loop_start.give_to(&mut self.rings);
+            loop_start.move_audio_to(&mut self.rings);
         }
     }
 

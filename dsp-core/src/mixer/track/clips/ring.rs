@@ -67,9 +67,9 @@ impl Ring {
         self.start..self.end
     }
 
-    /// Takes the audio of a ring of the same size. `other` keeps the numbers of its frames, and the
+    /// Moves the audio of a ring of the same size here. `other` keeps its range of frames, and the
     /// caller must copy the frames back with [`Self::copy_frames`].
-    pub(super) fn take_audio(&mut self, other: &mut Self) {
+    pub(super) fn move_audio_from(&mut self, other: &mut Self) {
         core::mem::swap(&mut self.values, &mut other.values);
         (self.start, self.end, self.oldest) = (other.start, other.end, other.oldest);
     }

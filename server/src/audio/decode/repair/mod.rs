@@ -1,9 +1,9 @@
 //! Scans a file for damage that its reader would skip silently.
 //!
 //! After damage, readers resume at the next intact frame or page without an error, so the audio
-//! after the damage comes too early. They also read past the end of one stream into the next.
-//! Therefore the file is scanned first: [`flac`], [`mp3`] and [`ogg`] find gaps and the start of a
-//! second stream, and [`wav`] repairs headers.
+//! after the damage would be too early. They also continue from one stream into the next. Therefore
+//! the file is scanned first: [`flac`], [`mp3`] and [`ogg`] find gaps and the start of a second
+//! stream, and [`wav`] repairs headers.
 
 mod flac;
 mod mp3;
@@ -21,7 +21,7 @@ use std::path::Path;
 use super::input::Piece;
 use window::Window;
 
-/// How to read a file.
+/// Instructions for reading a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Repair {
     /// Pieces to read. If empty, the file is read without the ID3v2 tags at its start.
@@ -41,7 +41,7 @@ pub(super) enum Gaps {
     /// Gaps cannot be found.
     #[default]
     Unknown,
-    /// Gaps show in the timestamps of packets.
+    /// Gaps are found by the timestamps of packets.
     ByTimestamp,
     /// The packets with these numbers were inserted in place of lost ones.
     Packets(VecDeque<Range<u64>>),

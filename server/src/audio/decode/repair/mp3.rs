@@ -76,7 +76,8 @@ impl Chain {
                     self.is_chained = true;
                     return Ok(());
                 }
-                // Either the next header is damaged, or the size in this frame's header.
+                // Either the next header is damaged, or the frame size in this frame's header is
+                // wrong.
                 let gap_start = if resumed_offset < next { offset } else { next };
                 self.packets -= u64::from(is_packet && gap_start == offset);
                 let packets_before = self.packets;
@@ -110,7 +111,7 @@ impl Chain {
         }
         let mean_bytes = (audio_bytes.saturating_sub(gap_bytes) / self.packets.max(1)).max(1);
         let estimated_lost = (gap_bytes + mean_bytes / 2) / mean_bytes;
-        // A lost frame has at least a header.
+        // Each lost frame has at least the size of a header.
         let max = gap_bytes / HEADER_BYTES as u64;
         let lost =
             declared_frames.map_or(estimated_lost, |declared| declared.saturating_sub(self.packets)).min(max);

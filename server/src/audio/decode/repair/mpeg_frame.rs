@@ -1,8 +1,8 @@
 //! Headers of MPEG audio frames of layer III (ISO/IEC 11172-3, section 2.4.1.3; ISO/IEC 13818-3,
 //! section 2.4.2.3).
 
-/// Bit rates in kbit/s, from index 1 in the header on; index 0 is a free bit rate. The second table
-/// also applies to the extension of MPEG-2 to lower sample rates (MPEG-2.5).
+/// Bit rates in kbit/s. The first entry is that of header index 1; index 0 means a free bit rate.
+/// The second table also applies to the extension of MPEG-2 to lower sample rates (MPEG-2.5).
 const KBITS_MPEG_1: [u32; 14] = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const KBITS_MPEG_2: [u32; 14] = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
@@ -15,7 +15,7 @@ pub(super) const HEADER_BYTES: usize = 4;
 /// A parsed frame header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The header itself.
+    /// The bytes of the header.
     pub(super) header: [u8; HEADER_BYTES],
     /// Size of the frame with its header, in bytes.
     pub(super) size_bytes: u64,

@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Size of the buffer, in bytes.
 const BUFFER_BYTES: u64 = 256 * 1024;
 
-/// Number of bytes before the requested position that are buffered too, because scanners read ahead
-/// and then come back.
+/// Number of bytes before the requested position that are also buffered, because scanners read
+/// ahead and then return to earlier positions.
 const LOOK_BEHIND_BYTES: u64 = 32 * 1024;
 
 /// A file of which a part is buffered in memory.

@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+
+import { BLOCK_FRAMES, BLOCK_VALUES, BlockRing, RING_BYTES } from '../src/live/block-ring';
+import { laneValueAt } from '../src/live/lane-value';
+import { LiveInsert, type InsertBuffers, type InsertPort } from '../src/live/live-insert';
+import { LiveLink, type LinkSocket } from '../src/live/live-link';
+import type { LiveLane, ToAudioThread, WorkerReport } from '../src/live/messages';
+
+/** A service that multiplies blocks by a parameter `gain`, with a latency of some frames. */
+class FakeService {
+  readonly socket: LinkSocket & { readyState: number };
+  readonly commands: Record<string, unknown>[] = [];
+  answersBlocks = true;
+  answersFlushes = true;
+  /** Processed blocks that the client has not received. */
+  readonly answers: ArrayBuffer[] = [];
+  #gain = 2;
+  #delayed: number[] = [];
+
+  constructor(private readonly latencyFrames: number) {
+    this.#delayed = new Array<number>(2 * latencyFrames).fill(0);
+    this.socket = {
+      readyState: 1,
+      bufferedAmount: 0,
+      binaryType: 'arraybuffer',
+      onopen: null,
+      onclose: null,
+      onmessage: null,
+      close: () => undefined,
+      send: (message: unknown) => this.#receive(message as string | Float32Array),
+    };
+  }
+
+  tell(answer: unknown): void {
+    this.socket.onmessage?.call({} as WebSocket, { data: typeof answer === 'object' && answer instanceof ArrayBuffer ? answer : JSON.stringify(answer) } as MessageEvent);
+  }
+
+  deliver(): void {
+    for (let answer = this.answers.shift(); answer; answer = this.answers.shift()) this.tell(answer);
+  }
+
+  open(): void {
+    this.socket.onopen?.call({} as WebSocket, {} as Event);
+  }
+
+  drop(): void {
+    this.socket.onclose?.call({} as WebSocket, { code: 1006, reason: '' } as CloseEvent);
+  }
+
+  #receive(message: string | Float32Array): void {
+    if (typeof message === 'string') {
+      const command = JSON.parse(message) as { cmd: string; value?: number };
+      this.commands.push(command);
+      if (command.cmd === 'chain') this.tell({ cmd: 'latency', total: this.latencyFrames, latencies: [this.latencyFrames] });
+      if (command.cmd === 'SET_PARAM') this.#gain = command.value ?? 0;
+      if (command.cmd === 'flush') {
+        this.#delayed = new Array<number>(2 * this.latencyFrames).fill(0);
+        if (this.answersFlushes) this.tell({ cmd: 'flush_done' });
+      }
+      return;
+    }
+    this.commands.push({ cmd: 'block' });
+    this.#delayed.push(...message);
+    const output = Float32Array.from(this.#delayed.splice(0, BLOCK_VALUES), (value) => value * this.#gain);
+    if (this.answersBlocks) this.answers.push(output.buffer);
+  }
+}
+
+const CHAIN = { sampleRateHz: 48_000, seed: 0, bpm: 120, effects: [{ id: 'v', type: 'vst2', plugin_id: 'x', params: { gain: 0.5 } }] };
+
+/** An audio thread, a worker and services, without real threads. */
+class Rig {
+  services: FakeService[] = [];
+  waiting: { action: () => void; ms: number }[] = [];
+  report: WorkerReport | null = null;
+  prepared = 0;
+  readonly insert: LiveInsert;
+  readonly link: LiveLink;
+  readonly buffers: InsertBuffers = {
+    input: [new Float32Array(BLOCK_FRAMES), new Float32Array(BLOCK_FRAMES)],
+    output: [new Float32Array(BLOCK_FRAMES), new Float32Array(BLOCK_FRAMES)],
+  };
+  #frame = 0;
+
+  constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = []) {
+    const rings = isShared ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
+    const sent = new BlockRing(rings?.sent);
+    const returned = rings ? new BlockRing(rings.returned) : null;
+    const port: InsertPort = {
+      onmessage: null,
+      postMessage: (message) => {
+        if (message.type === 'prepare') return this.link.prepare(message.songFrame, message.nextNumber);
+        message.headers.forEach((header, index) => sent.put(header, message.values.slice(index * BLOCK_VALUES, (index + 1) * BLOCK_VALUES), true));
+        this.link.pump();
+      },
+    };
+    const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message } as MessageEvent<ToAudioThread>);
+    this.link = new LiveLink(sent, {
+      connect: () => {
+        const service = new FakeService(chainFrames);
+        this.services.push(service);
+        return service.socket;
+      },
+      later: (action, ms) => this.waiting.push({ action, ms }),
+      onBlock: (number, values) => {
+        if (returned) returned.put({ number, flags: 0, songFrame: 0 }, values, true);
+        else tell({ type: 'block', number, values });
+      },
+      onPrepared: () => tell({ type: 'prepared' }),
+      onLatency: (latency) => tell({ type: 'latency', chainFrames: latency }),
+      onReport: (report) => (this.report = report),
+    });
+    this.insert = new LiveInsert(port, rings, () => undefined, () => (this.prepared += 1));
+    this.link.setChain(CHAIN, lanes);
+    this.link.open();
+    this.service.open();
+  }
+
+  get service(): FakeService {
+    const service = this.services.at(-1);
+    if (!service) throw new Error('no connection');
+    return service;
+  }
+
+  /** Renders frames in quanta of 128. Returns the output, null for frames that had not arrived. */
+  render(quanta: number, isPlaying = true): (number | null)[] {
+    const output: (number | null)[] = [];
+    for (let quantum = 0; quantum < quanta; quantum += 1) {
+      const frames = this.insert.framesOfBlock(128);
+      expect(frames).toBe(128);
+      const hasOutput = this.insert.fill(this.buffers, frames);
+      for (let frame = 0; frame < frames; frame += 1) output.push(hasOutput ? (this.buffers.output[0][frame] ?? 0) : null);
+      const start = this.#frame;
+      for (const side of this.buffers.input) for (let frame = 0; frame < frames; frame += 1) side[frame] = start + frame + 1;
+      this.insert.take(this.buffers, frames, this.#frame, isPlaying);
+      this.#frame += frames;
+      this.link.pump();
+      this.service.deliver();
+    }
+    return output;
+  }
+
+  /** Begins at a frame of the song, as Play does. */
+  play(frame = 0): void {
+    this.#frame = frame;
+    this.insert.prepare(frame);
+    this.insert.start();
+  }
+}
+
+describe.each([
+  ['in shared memory', true],
+  ['by messages', false],
+] as const)('a live chain %s', (_, isShared) => {
+  it('returns the processed input after the reported latency, to the frame', () => {
+    const rig = new Rig(isShared);
+    rig.play();
+    expect(rig.prepared).toBe(1);
+    const output = rig.render(100);
+    const { latencyFrames, lateBlocks } = rig.insert.figures;
+    expect([latencyFrames, lateBlocks]).toEqual([12 * BLOCK_FRAMES + 100, 0]);
+    output.forEach((value, frame) => expect(value).toBe(frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1)));
+  });
+
+  it('sends automation before the block that it concerns, in batches of four blocks', () => {
+    const lanes: LiveLane[] = [{ effect: 'v', param: 'gain', points: [{ frame: 0, value: 3, curve: 'step' }, { frame: 1024, value: 5, curve: 'step' }] }];
+    const rig = new Rig(isShared, 0, lanes);
+    rig.play();
+    rig.render(2 * 11);
+    const names = rig.service.commands.map(({ cmd, value }) => (cmd === 'SET_PARAM' ? `gain ${String(value)}` : cmd));
+    expect(names).toEqual(['chain', 'flush', 'gain 3', 'block', 'block', 'block', 'block', 'gain 5', 'block', 'block', 'block', 'block'].slice(0, names.length));
+    expect(names.filter((name) => name === 'block').length).toBeGreaterThanOrEqual(7);
+  });
+
+  it('caps the queue, counts late blocks, and catches up', () => {
+    const rig = new Rig(isShared, 0);
+    rig.play();
+    rig.render(40);
+    rig.service.answersBlocks = false;
+    const missing = rig.render(160);
+    expect(missing.at(-1)).toBeNull();
+    expect(rig.link.report.queuedBlocks).toBe(32);
+    expect(rig.link.report.droppedBlocks).toBeGreaterThan(0);
+    expect(rig.insert.figures.lateBlocks).toBeGreaterThan(30);
+    // The buffer has grown, at most to 32 blocks.
+    expect(rig.insert.figures.latencyFrames).toBeGreaterThan(12 * BLOCK_FRAMES);
+    expect(rig.insert.figures.latencyFrames).toBeLessThanOrEqual(32 * BLOCK_FRAMES);
+  });
+
+  it('connects again with the chain and the values that were set since', () => {
+    const rig = new Rig(isShared, 64);
+    rig.play();
+    rig.render(40);
+    rig.link.setParameter('v', 'gain', 4);
+    rig.service.drop();
+    expect(rig.report?.connection.kind).toBe('lost');
+    const { latencyFrames } = rig.insert;
+    rig.render(40);
+    // The input keeps the latency while the service is out of reach.
+    expect(rig.insert.latencyFrames).toBe(latencyFrames);
+    const [again] = rig.waiting.splice(0);
+    expect(again?.ms).toBe(500);
+    again?.action();
+    rig.service.open();
+    expect(rig.service.commands[0]).toMatchObject({ cmd: 'chain', effects: [{ id: 'v', params: { gain: 4 } }] });
+    const output = rig.render(120);
+    expect(output.at(-1)).not.toBeNull();
+    expect(rig.service.commands[1]).toMatchObject({ cmd: 'flush' });
+    expect((rig.service.commands[1] as { frame: number }).frame).toBeGreaterThan(0);
+  });
+
+  it('sends nothing while the song is stopped and silent', () => {
+    const rig = new Rig(isShared, 0);
+    rig.play();
+    rig.buffers.input.forEach((side) => side.fill(0));
+    for (let quantum = 0; quantum < 900; quantum += 1) {
+      rig.insert.fill(rig.buffers, 128);
+      rig.insert.take(rig.buffers, 128, 0, false);
+      rig.link.pump();
+      rig.service.deliver();
+    }
+    expect(rig.insert.figures.lateBlocks).toBe(0);
+    const { length } = rig.service.commands;
+    for (let quantum = 0; quantum < 100; quantum += 1) rig.insert.take(rig.buffers, 128, 0, false);
+    rig.link.pump();
+    expect(rig.service.commands).toHaveLength(length);
+    rig.render(16, false);
+    expect(rig.service.commands.slice(length).map(({ cmd }) => cmd)).toContain('block');
+  });
+});
+
+describe('the link', () => {
+  it('tries a plugin that cannot be opened again, eight times', () => {
+    const rig = new Rig(true);
+    for (let attempt = 1; attempt <= 9; attempt += 1) {
+      rig.service.tell({ cmd: 'plugin_failed', effect: 'v', code: 'no', detail: 'cannot be opened', restarting: false });
+      expect(rig.report?.plugins).toEqual([['v', { kind: 'missing', detail: 'cannot be opened' }]]);
+      const waiting = rig.waiting.splice(0);
+      expect(waiting.map(({ ms }) => ms)).toEqual(attempt <= 8 ? [500] : []);
+      waiting.forEach(({ action }) => action());
+    }
+    expect(rig.service.commands.filter(({ cmd }) => cmd === 'chain')).toHaveLength(9);
+    rig.service.tell({ cmd: 'plugin_ready', effect: 'v', name: 'X', latency: 0 });
+    expect(rig.report?.plugins).toEqual([['v', { kind: 'running' }]]);
+  });
+
+  it('says that a plugin is late, and that it restarts', () => {
+    const rig = new Rig(true);
+    rig.service.tell({ cmd: 'plugin_late', effect: 'v', detail: 'slow' });
+    expect(rig.report?.plugins[0]?.[1].kind).toBe('late');
+    rig.waiting.splice(0).forEach(({ action }) => action());
+    expect(rig.report?.plugins[0]?.[1].kind).toBe('running');
+    rig.service.tell({ cmd: 'plugin_failed', effect: 'v', detail: 'ended', restarting: true });
+    expect(rig.report?.plugins[0]?.[1]).toEqual({ kind: 'restarting', detail: 'ended' });
+    expect(rig.waiting).toEqual([]);
+  });
+
+  it('lets Play wait for a slow flush', () => {
+    const rig = new Rig(true);
+    rig.service.answersFlushes = false;
+    rig.insert.prepare(500);
+    expect(rig.prepared).toBe(0);
+    rig.service.tell({ cmd: 'flush_done' });
+    expect(rig.prepared).toBe(1);
+    expect(rig.service.commands.at(-1)).toEqual({ cmd: 'flush', frame: 500 });
+  });
+});
+
+describe('automation', () => {
+  it('has the values of the engine between its points', () => {
+    const points = [
+      { frame: 100, value: 0, curve: 'linear' as const },
+      { frame: 200, value: 1, curve: 'step' as const },
+      { frame: 300, value: 3, curve: 0.5 },
+      { frame: 400, value: 7, curve: 'linear' as const },
+    ];
+    expect([0, 100, 150, 200, 299, 300, 350, 400, 900].map((frame) => laneValueAt(points, frame))).toEqual([0, 0, 0.5, 1, 1, 3, 4, 7, 7]);
+    expect(laneValueAt([], 0)).toBeNull();
+  });
+});
