@@ -27,7 +27,7 @@ use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Json, Path};
 use crate::state::AppState;
-use crate::storage::{Allowance, ensure_room};
+use crate::storage::{Allowance, clean_name, ensure_room};
 use crate::tasks::{StartedTask, TaskContext, TaskKind};
 use piece::Piece;
 use recipe::Recipe;
@@ -82,7 +82,13 @@ async fn process(
 
 fn check(state: &AppState, source: &StoredFile, recipe: &Recipe) -> ApiResult<()> {
     let report = &source.content.report;
-    recipe.check(report.frames, report.sample_rate_hz, state.config.limits.audio.max_secs)
+    recipe.check(report.frames, report.sample_rate_hz, state.config.limits.audio.max_secs)?;
+    // The copy is imported like an upload. A copy above that limit is refused before the work.
+    let limit_bytes = state.config.limits.upload_max_bytes;
+    match float_wav::file_bytes(report.channels, recipe.output_frames(report.frames)) > limit_bytes {
+        true => Err(ApiError::TooLarge { subject: "A processed file", limit_bytes }),
+        false => Ok(()),
+    }
 }
 
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
@@ -90,7 +96,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
     let (runtime, owner_id) = (task.runtime(), task.owner_id());
     let source = runtime.block_on(find(state, owner_id, &file_id))?;
     check(state, &source, &recipe)?;
-    let (content, name) = (&source.content, recipe.name_of_copy(&source.file.name));
+    let (content, name) = (&source.content, clean_name(&recipe.name_of_copy(&source.file.name)));
     let key = recipe.key(&content.sha256)?;
     if let Some(sha256) = runtime.block_on(store::find(&state.db, &key))?
         && let Some(file) = import_stored(state, runtime, owner_id, &name, &sha256)?

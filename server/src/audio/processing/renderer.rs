@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek};
 
-use dsp_core::gain;
 use dsp_core::loudness::{ChannelLayout, Loudness, LoudnessMeter};
 use dsp_core::wav::FloatWavWriter;
 use timestretch::{
@@ -100,7 +99,9 @@ fn gain_of(normalize: Normalize, loudness: &Loudness) -> Option<f32> {
         Measure::Loudness if loudness.integrated_lufs.is_finite() => loudness.integrated_lufs,
         Measure::Loudness => loudness.max_momentary_lufs,
     };
-    level_db.is_finite().then(|| gain::from_db(normalize.level_db - level_db))
+    // A peak below the range of normal floats would need an infinite gain.
+    let gain = 10_f64.powf((normalize.level_db - level_db) / 20.0) as f32;
+    gain.is_finite().then_some(gain)
 }
 
 /// Passes all frames of the copy to `emit`, without the normalization.
@@ -203,4 +204,56 @@ fn stretch<R: Read + Seek>(
 /// Returns the error of a cancelled task.
 fn cancelled() -> ApiError {
     ApiError::Conflict { code: "cancelled", detail: "The processing was cancelled.".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Returns a tone of one second.
+    fn tone() -> Piece<Cursor<Vec<u8>>> {
+        let mut writer = FloatWavWriter::new(Cursor::new(Vec::new()), 1, 48_000).expect("a header");
+        let samples: Vec<f32> = (0..48_000).map(|frame| (frame as f32 * 0.06).sin()).collect();
+        writer.write(&samples).expect("samples");
+        let source = writer.finish().expect("a file");
+        Piece { source, channels: 1, start_frame: 0, frames: 48_000, is_reversed: false }
+    }
+
+    #[test]
+    fn a_cancelled_processing_stops_after_the_next_block() {
+        for fields in [json!({ "reverse": true }), json!({ "stretch": 2 })] {
+            let recipe: Recipe = serde_json::from_value(fields).expect("a recipe");
+            let output_frames = recipe.output_frames(48_000);
+            let mut frames = 0;
+            let mut emit = |part: &[f32]| {
+                frames += part.len();
+                Ok(())
+            };
+            let outcome =
+                render_frames(&mut tone(), 48_000, &recipe, output_frames, &mut |_| false, &mut emit);
+            assert!(matches!(outcome, Err(ApiError::Conflict { code: "cancelled", .. })), "{outcome:?}");
+            assert!(frames <= BLOCK_FRAMES, "{frames}");
+        }
+    }
+
+    #[test]
+    fn a_gain_beyond_the_range_of_floats_is_not_applied() {
+        let gain = |measure: Value, sample_peak_dbfs: f64| {
+            let normalize =
+                serde_json::from_value(json!({ "measure": measure, "level_db": 0 })).expect("a level");
+            let loudness = Loudness {
+                sample_peak_dbfs,
+                ..LoudnessMeter::new(48_000, ChannelLayout::Stereo).expect("a meter").loudness()
+            };
+            gain_of(normalize, &loudness)
+        };
+        assert_eq!(gain(json!("peak"), -20.0), Some(10.0));
+        assert_eq!(gain(json!("peak"), -890.0), None);
+        assert_eq!(gain(json!("peak"), f64::NEG_INFINITY), None);
+        assert_eq!(gain(json!("loudness"), -20.0), None);
+    }
 }

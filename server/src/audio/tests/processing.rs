@@ -154,3 +154,13 @@ async fn wrong_operations_and_files_of_others_are_refused() {
     let token = app.token_of_new_user("other").await;
     app.remote(Method::POST, &path).token(&token).json(&json!({})).send().await.problem(404, "not_found");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_above_the_limit_of_an_upload_is_refused_at_once() {
+    let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "100000")]).await;
+    let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.5)).await;
+    let path = format!("{LIST}/{}/process", file["id"].as_str().expect("an id"));
+    let answer = app.local(Method::POST, &path).json(&json!({ "stretch": 4 })).send().await;
+    let detail = answer.problem(413, "too_large");
+    assert!(detail.contains("A processed file may have at most 100000 bytes"), "{detail}");
+}
