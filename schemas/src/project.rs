@@ -13,7 +13,10 @@ use serde_json::Value;
 pub use control::{
     BendControl, CcControl, Control, KeyPressureControl, ParameterControl, PressureControl, ProgramControl,
 };
-pub use item::{AudioItem, AudioSource, Fades, Item, MidiItem, Note, SectionItem};
+pub use item::{
+    AudioItem, AudioNormalization, AudioProcessing, AudioSource, Fades, Item, LevelMeasure, MidiItem, Note,
+    SectionItem,
+};
 pub use settings::{ChorusSettings, Interpolation, ReverbSettings, Settings, VelocityToCutoff};
 pub use track::{
     AutomationCurve, AutomationLane, AutomationPoint, Effect, EffectType, FrozenSound, PluginEngine, Send,

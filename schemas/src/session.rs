@@ -14,7 +14,7 @@ mod item_chains;
 mod media;
 mod presets;
 
-pub use clips::files_used;
+pub use clips::{files_named, files_used};
 pub use effects::{expected_values, parameter_value};
 pub use frozen::without_frozen_parts;
 pub use instrument_automation::{InstrumentAutomation, instrument_automation};

@@ -308,6 +308,7 @@ export interface AudioItem {
    */
   loop?: boolean;
   source: AudioSource;
+  processing?: AudioProcessing;
   server_file_id?: string;
   audio_file_url?: string;
 }
@@ -320,6 +321,46 @@ export interface Fades {
 }
 export interface AudioSource {
   server_file_id?: string;
+}
+/**
+ * How the service made the file that the item plays: the piece of another file and the operations on it. The engine plays the file and ignores this field, which lets the operations be changed or taken back.
+ */
+export interface AudioProcessing {
+  /**
+   * The service's id of the file that was processed.
+   */
+  server_file_id: string;
+  /**
+   * First frame of the piece in that file.
+   */
+  start_frame: number;
+  /**
+   * Length of the piece in frames of that file.
+   */
+  length_frames: number;
+  /**
+   * Whether the piece is played backwards.
+   */
+  reverse?: boolean;
+  /**
+   * Length of the processed file divided by the length of the piece.
+   */
+  stretch?: number;
+  /**
+   * Change of pitch in cents.
+   */
+  pitch_cents?: number;
+  normalize?: AudioNormalization;
+}
+/**
+ * The level that the processed file has.
+ */
+export interface AudioNormalization {
+  /**
+   * `peak` is the highest magnitude of a sample in dBFS, `loudness` the gated loudness in LUFS.
+   */
+  measure: "peak" | "loudness";
+  level_db: number;
 }
 export interface SectionItem {
   type: "section";

@@ -140,6 +140,7 @@ pub(crate) const KINDS: Kinds = Kinds(&[
     &exports::AUDIO_EXPORT,
     &audio::ANALYSIS_TASK,
     &audio::IMPORT_TASK,
+    &audio::PROCESSING_TASK,
     &exports::MIXDOWN,
     &exports::STEMS,
     &exports::FREEZE,

@@ -103,6 +103,9 @@ pub struct AudioItem {
     pub looped: bool,
     /// Source of the audio: a file of the service.
     pub source: AudioSource,
+    /// How the service made the source from another file; `None` for an unprocessed file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing: Option<AudioProcessing>,
     /// The service's id of the audio file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_file_id: Option<String>,
@@ -123,6 +126,61 @@ pub struct AudioSource {
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// How the service made the file that an audio item plays: a piece of another file, and the
+/// operations on it. The engine ignores it. It lets the operations be changed or taken back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AudioProcessing {
+    /// The service's id of the file that was processed.
+    pub server_file_id: String,
+    /// First frame of the piece in that file.
+    #[serde(deserialize_with = "whole")]
+    pub start_frame: u64,
+    /// Length of the piece in frames of that file, at least 1.
+    #[serde(deserialize_with = "whole")]
+    pub length_frames: u64,
+    /// Whether the piece is played backwards.
+    #[serde(default)]
+    pub reverse: bool,
+    /// Length of the processed file divided by the length of the piece, 0.25 to 4.
+    #[serde(default = "unstretched")]
+    pub stretch: f64,
+    /// Change of pitch in cents, -2400 to 2400.
+    #[serde(default)]
+    pub pitch_cents: f64,
+    /// The level that the processed file has; `None` if the gain did not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalize: Option<AudioNormalization>,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+fn unstretched() -> f64 {
+    1.0
+}
+
+/// The level that a processed file has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AudioNormalization {
+    /// The level that was measured.
+    pub measure: LevelMeasure,
+    /// The level, -60 to 0: dBFS for a peak, LUFS for a loudness.
+    pub level_db: f64,
+    /// Unknown fields.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A level that can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelMeasure {
+    /// The highest magnitude of any sample.
+    Peak,
+    /// The gated loudness (ITU-R BS.1770).
+    Loudness,
 }
 
 /// Fade-in and fade-out of an audio item.

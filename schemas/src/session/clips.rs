@@ -124,3 +124,17 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     effects.for_each(|effect| add(effect.impulse.as_deref()));
     used_ids
 }
+
+/// Returns the ids of [`files_used`], and of the files from which processed items were made.
+pub fn files_named(project: &crate::Project) -> Vec<String> {
+    let mut named_ids = files_used(project);
+    let mut seen: BTreeSet<String> = named_ids.iter().cloned().collect();
+    for item in project.tracks.iter().flat_map(|track| &track.items) {
+        if let Item::Audio(AudioItem { processing: Some(processing), .. }) = item
+            && seen.insert(processing.server_file_id.clone())
+        {
+            named_ids.push(processing.server_file_id.clone());
+        }
+    }
+    named_ids
+}

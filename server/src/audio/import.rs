@@ -109,6 +109,34 @@ pub(super) fn import(
     Ok(ImportedFile { file: stored_file.file, is_known: !is_new })
 }
 
+/// Makes stored audio a file of `owner_id`. Returns `None` if the service no longer has it. Blocks.
+///
+/// # Errors
+/// 507 if the file exceeds the owner's quota.
+pub(super) fn import_stored(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    name: &str,
+    sha256: &str,
+) -> ApiResult<Option<AudioFile>> {
+    {
+        let _contents = lock_contents(state, runtime)?;
+        let content = runtime.block_on(store::find_content(&state.db, sha256))?;
+        let Some(content) = content.filter(|content| !content.is_original_damaged) else { return Ok(None) };
+        if !is_stored(&state.blobs, sha256)? {
+            return Ok(None);
+        }
+        if runtime.block_on(store::find_by_content(&state.db, owner_id, sha256))?.is_none() {
+            runtime.block_on(Allowance::load(state, owner_id))?.check(content.stored_bytes())?;
+            runtime.block_on(store::insert(&state.db, owner_id, name, &content))?;
+        }
+    }
+    deleted::fit_quota(state, runtime, owner_id)?;
+    let stored_file = runtime.block_on(store::find_by_content(&state.db, owner_id, sha256))?;
+    Ok(stored_file.map(|stored_file| stored_file.file))
+}
+
 /// Imports the bytes of `content` as a file of `owner_id`, with the limits of an upload. Also
 /// returns whether the user already had this file. Blocks.
 ///

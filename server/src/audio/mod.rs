@@ -27,6 +27,7 @@ mod mend;
 mod originals;
 mod peaks;
 mod peaks_file;
+mod processing;
 mod queries;
 mod recordings;
 mod reference;
@@ -55,6 +56,7 @@ pub(crate) use import_task::{IMPORT_TASK, list_expected_waiting_files};
 pub(crate) use inventory::{FILE_KIND, PART_FILE_KIND, WAITING_FILE_KIND, list_expected_files};
 pub(crate) use mend::{Findings, repair_stored_audio};
 pub(crate) use originals::{find_original, open_original};
+pub(crate) use processing::PROCESSING_TASK;
 pub(crate) use recordings::recording;
 pub(crate) use reference::{ReferenceAnswer, measure_content};
 pub(crate) use resumable::remove_expired;
@@ -95,6 +97,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(download::read))
         .routes(routes!(peaks::read))
         .routes(routes!(analyze::analyze))
+        .merge(processing::routes())
         .merge(resumable::routes(config))
 }
 

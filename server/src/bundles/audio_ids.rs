@@ -22,6 +22,7 @@ enum Part {
     Items,
     Item,
     Source,
+    Processing,
     Effects,
     Effect,
     Frozen,
@@ -37,10 +38,10 @@ impl Part {
             (Self::Track, "items") => Self::Items,
             (Self::Track | Self::Master, "effects") => Self::Effects,
             (Self::Item, "source") => Self::Source,
+            (Self::Item, "processing") => Self::Processing,
             (Self::Track, "frozen") => Self::Frozen,
-            (Self::Item | Self::Source | Self::Frozen, "server_file_id") | (Self::Effect, "impulse") => {
-                Self::FileId
-            }
+            (Self::Item | Self::Source | Self::Processing | Self::Frozen, "server_file_id")
+            | (Self::Effect, "impulse") => Self::FileId,
             (Self::Item, "audio_file_url") => Self::FileUrl,
             _ => return None,
         })
@@ -110,7 +111,8 @@ mod tests {
             json!({
                 "name": "old", "client": { "server_file_id": "old" },
                 "tracks": [{ "id": "old", "items": [
-                    { "type": "audio", "id": "old", "source": { "server_file_id": id }, "server_file_id": id },
+                    { "type": "audio", "id": "old", "source": { "server_file_id": id }, "server_file_id": id,
+                      "processing": { "server_file_id": id, "start_frame": 0, "length_frames": 1 } },
                     { "type": "audio", "audio_file_url": format!("/api/v1/audio/{id}/file"), "source": {} },
                     { "type": "midi", "name": "old" },
                 ], "effects": [{ "id": "old", "impulse": id }, { "impulse": null }],

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use schemas::session::files_used;
+use schemas::session::files_named;
 use sha2::{Digest as _, Sha256};
 
 use super::archive::{AUDIO_FOLDER, ENTRIES_MAX, MANIFEST_PATH, PROJECT_PATH};
@@ -45,7 +45,7 @@ const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
     let (document, project) = export.read(&text)?;
     let name = document.view().text("name").unwrap_or(projects::DEFAULT_PROJECT_NAME.into()).into_owned();
-    let files = export.open_originals(files_used(&project), AUDIO_MAX, "bundle")?;
+    let files = export.open_originals(files_named(&project), AUDIO_MAX, "bundle")?;
     drop((document, project));
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),

@@ -152,6 +152,7 @@ fn audio_item(clip: AudioClip, file: &SourceFile, number: usize) -> Option<Audio
         fades: Some(fades).filter(|fades| fades.in_frames + fades.out_frames > 0),
         looped: clip.is_looped,
         source: AudioSource { server_file_id: Some(file.id.clone()), extra: Extra::default() },
+        processing: None,
         server_file_id: Some(file.id.clone()),
         audio_file_url: Some(file.url.clone()),
         extra: Extra::default(),

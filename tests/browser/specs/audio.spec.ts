@@ -106,6 +106,40 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   expect(halves[1]?.start_tick).toBe((first?.start_tick ?? 0) + 960);
 });
 
+test('the audio of a clip is processed by the service, and taken back', async ({ page, service }) => {
+  await openDemo(page, service);
+  await dropFiles(page, { 'Voice.wav': toneWav(RATE_HZ, FRAMES) }, 0, 20);
+  await expect(page.getByRole('listitem', { name: 'Track Voice' })).toBeVisible();
+  const processing = page.getByRole('group', { name: 'Processing', exact: true });
+  const original = processing.getByRole('button', { name: 'Original' });
+  await processing.getByRole('slider', { name: 'Processing pitch in semitones' }).press('Enter');
+  await page.keyboard.type('7');
+  await page.keyboard.press('Enter');
+  await processing.getByRole('slider', { name: 'Processing length' }).press('Enter');
+  await page.keyboard.type('50');
+  await page.keyboard.press('Enter');
+  await processing.getByRole('switch', { name: 'Processing reverse' }).click();
+  await processing.getByRole('button', { name: 'Apply' }).click();
+  await expect(original).toBeEnabled({ timeout: 20_000 });
+  type Processed = Clip & { source: { server_file_id: string }; processing?: { server_file_id: string } };
+  const stored = async (): Promise<Processed | undefined> => (trackOf(await saveAndRead(page, service), 'Voice').items as Processed[])[0];
+  const processed = await stored();
+  expect(processed).toMatchObject({
+    offset_frames: 0,
+    length_frames: FRAMES / 2,
+    processing: { start_frame: 0, length_frames: FRAMES, pitch_cents: 700, stretch: 0.5, reverse: true },
+  });
+  expect(processed?.source.server_file_id).not.toBe(processed?.processing?.server_file_id);
+  await original.click();
+  const unprocessed = await stored();
+  expect(unprocessed).toMatchObject({ length_frames: FRAMES, source: { server_file_id: processed?.processing?.server_file_id } });
+  expect(unprocessed?.processing).toBeUndefined();
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  const before = await stored();
+  expect(before?.processing, 'one step takes the processing back').toBeUndefined();
+});
+
 test('clips are trimmed and faded by their edges, and stay on audio tracks', async ({ page, service }) => {
   await openDemo(page, service);
   await newSong(page);

@@ -2,6 +2,7 @@
 import type { Project, SampleRateHz } from '../project/model';
 import { answerOf, UNREAD_BODY, bodyOf, revisionOfEtag, type Api } from './client';
 import type {
+  AudioRecipe,
   BitDepth,
   BitRateKbps,
   ExportFormat,
@@ -201,6 +202,9 @@ export const downloadExportedFile = ({ call }: Api, renderId: string) =>
 /** Starts to render a track to an audio file for its field `frozen`; returns the id of the task. */
 export const startFreeze = async ({ call }: Api, project: Project, trackId: string): Promise<string> =>
   (await bodyOf(call.POST('/api/v1/multitrack/freeze', { body: { project, track_id: trackId } }))).task_id;
+/** Starts to make a processed copy of a piece of an audio file; returns the id of the task. */
+export const startProcessing = async ({ call }: Api, fileId: string, recipe: AudioRecipe): Promise<string> =>
+  (await bodyOf(call.POST('/api/v1/audio/{id}/process', { params: { path: { id: fileId } }, body: recipe }))).task_id;
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));
 export const openTaskEvents = ({ call }: Api, id: string) =>
   answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...UNREAD_BODY }));

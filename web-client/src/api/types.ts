@@ -84,5 +84,9 @@ export type Task = Schemas['Task'];
 /** The result of a task that freezes a track: the field `frozen` of the track. */
 export type Frozen = { frozen: FrozenSound; left_out: Schemas['LeftOutOfRender'][]; warnings: string[] };
 
+/** The result of a task that processes an audio file. */
+export type ProcessedAudio = { file: AudioFile; is_stored: boolean };
+export type AudioRecipe = Schemas['AudioRecipe'];
+
 /** A failure as the service describes it (RFC 9457). */
 export type Problem = Schemas['Problem'];

@@ -33,6 +33,7 @@ type With<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> }
 
 export type {
   AudioItem,
+  AudioProcessing,
   AutomationLane,
   AutomationPoint,
   BuiltinEffect,

@@ -10,6 +10,7 @@ import type { Player } from '../engine/player.svelte';
 import type { WebMidi } from '../engine/web-midi.svelte';
 import type { Account } from './account/account';
 import type { AudioClipCommands } from './editing/audio-clip-commands';
+import type { AudioProcessing } from './editing/audio-processing.svelte';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { ClipCommands } from './editing/clip-commands';
 import type { EffectCommands } from './editing/effect-commands';
@@ -66,6 +67,7 @@ export type Editing = {
   automation: AutomationCommands;
   loopCommands: LoopCommands;
   audioClipCommands: AudioClipCommands;
+  audioProcessing: AudioProcessing;
   pluginCommands: PluginCommands;
   pluginWindows: PluginWindows;
   freezing: Freezing;

@@ -9,6 +9,7 @@ import { Account } from './account/account';
 import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
+import { AudioProcessing } from './editing/audio-processing.svelte';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { ClipCommands } from './editing/clip-commands';
 import { Clipboard } from './editing/clipboard';
@@ -121,6 +122,7 @@ export function createWorkspace(): Workspace {
     automation,
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
+    audioProcessing: new AudioProcessing(api, song, timeline, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
     pluginWindows: new PluginWindows(api, song, pluginParameters, notices),
     freezing,

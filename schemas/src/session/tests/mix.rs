@@ -366,12 +366,14 @@ fn the_files_of_a_project_are_listed_once() {
         {"id": "t", "kind": "audio", "items": [
             {"type": "audio", "id": "1", "start_tick": 0, "source": {"server_file_id": "a"}, "server_file_id": "x"},
             {"type": "audio", "id": "2", "start_tick": 0, "source": {}, "server_file_id": "b"},
-            {"type": "audio", "id": "3", "start_tick": 0, "source": {}},
+            {"type": "audio", "id": "3", "start_tick": 0, "source": {},
+             "processing": {"server_file_id": "e", "start_frame": 0, "length_frames": 1}},
         ], "effects": [{"id": "c", "type": "builtin", "name": "convolution", "impulse": "a"},
                        {"id": "d", "type": "builtin", "name": "convolution", "impulse": "d"}],
          "frozen": {"server_file_id": "c", "length_frames": 1}},
     ]));
     assert_eq!(files_used(&project), ["a", "b", "c", "d"]);
+    assert_eq!(files_named(&project), ["a", "b", "c", "d", "e"]);
     assert_eq!(files_used(&without_frozen_parts(project)), ["c"]);
 }
 

@@ -5,6 +5,7 @@ mod deleted;
 mod exports;
 mod files;
 mod peaks;
+mod processing;
 mod resumable;
 mod undecoded;
 mod uploads;

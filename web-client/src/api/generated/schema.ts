@@ -516,6 +516,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audio/{id}/process": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a processed copy of a piece of an audio file: reversed, stretched, transposed or
+         *     normalized. The copy is an audio file of the caller and counts toward the quota. The task's
+         *     result is a `ProcessedAudio`. The same operations on the same audio are processed only once.
+         */
+        post: operations["post_audio_id_process"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audio/{id}/tags": {
         parameters: {
             query?: never;
@@ -2394,6 +2415,52 @@ export interface components {
             created_at: string;
             /** @description Path to download the file. */
             file_url: string;
+        };
+        /**
+         * @description The level that a normalization measures.
+         * @enum {string}
+         */
+        AudioMeasure: "peak" | "loudness";
+        /** @description The level that a copy gets by a constant gain. */
+        AudioNormalize: {
+            /** @description The level that is measured. */
+            measure: components["schemas"]["AudioMeasure"];
+            /**
+             * Format: double
+             * @description Target level, -60 to 0: dBFS for `peak`, LUFS for `loudness`.
+             */
+            level_db: number;
+        };
+        /** @description The operations that make a processed copy of a piece of audio, in the order of the fields. */
+        AudioRecipe: {
+            /**
+             * Format: int64
+             * @description First frame of the piece; 0 by default.
+             */
+            start_frame?: number;
+            /**
+             * Format: int64
+             * @description Length of the piece in frames of the file; by default to the end of the file.
+             */
+            length_frames?: number | null;
+            /** @description Whether the piece is played backwards. */
+            reverse?: boolean;
+            /**
+             * Format: double
+             * @description Length of the copy divided by the length of the piece, 0.25 to 4; 1 by default. The pitch
+             *     stays.
+             * @default 1
+             */
+            stretch: number;
+            /**
+             * Format: double
+             * @description Change of pitch in cents, -2400 to 2400; 0 by default. The length stays, exactly to the frame.
+             *     The pitch has steps of 1/512, divided by the product of `stretch` and the frequency ratio:
+             *     less than 4 cents if both are 1, and 14 cents at the limit of 0.25.
+             * @default 0
+             */
+            pitch_cents: number;
+            normalize?: components["schemas"]["AudioNormalize"] | null;
         };
         /** @description An autosave without its project. */
         Autosave: {
@@ -6575,6 +6642,33 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Peaks"];
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    post_audio_id_process: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the file */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AudioRecipe"];
+            };
+        };
+        responses: {
+            /** @description The task; its result is a `ProcessedAudio` */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedTask"];
                 };
             };
         };

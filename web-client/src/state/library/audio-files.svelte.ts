@@ -88,13 +88,19 @@ export class AudioFiles {
       if (!answer) return null;
       const [uploaded] = answer.files;
       if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file without a reason; try another file'));
-      this.#requestedIds.add(uploaded.id);
-      this.#files.set(uploaded.id, uploaded);
-      void this.#loadWaveform(uploaded);
+      this.add(uploaded);
       return uploaded;
     } catch (error) {
       throw error instanceof ApiError ? new Error(withoutFileName(error.message)) : error;
     }
+  }
+
+  /** Adds a file that the service has just stored, and loads its waveform. */
+  add(file: AudioFile): void {
+    this.#requestedIds.add(file.id);
+    this.problemsById.delete(file.id);
+    this.#files.set(file.id, file);
+    void this.#loadWaveform(file);
   }
 
   async #load(id: string): Promise<void> {
