@@ -60,12 +60,10 @@ export class AudioFiles {
     }
   }
 
-  /** Loads the properties of a file that the service has made, and then its waveform. */
-  async add(id: string): Promise<AudioFile> {
-    this.#requestedIds.add(id);
+  /** Adds a file that the service has just stored under an id, and loads its waveform. */
+  async addStored(id: string): Promise<AudioFile> {
     const file = await audioFile(this.#api, id);
-    this.#files.set(id, file);
-    void this.#loadWaveform(file);
+    this.add(file);
     return file;
   }
 

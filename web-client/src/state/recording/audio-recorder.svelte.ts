@@ -313,7 +313,7 @@ export class AudioRecorder {
     const { song, timeline, audioFiles, notices } = this.#page;
     try {
       const fileId = await finish();
-      const file = await audioFiles.add(fileId);
+      const file = await audioFiles.addStored(fileId);
       if (song.project.project_id !== recording.projectId) {
         notices.show('info', `The recording on “${recording.name}” is offered again when its song is opened.`);
         return;
