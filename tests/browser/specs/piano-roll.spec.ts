@@ -172,7 +172,7 @@ test('the piano roll is played and edited by keys alone', async ({ page, service
 /** A MIDI output that keeps what it was sent, as Web MIDI shows it to the page. */
 function fakeWebMidi(): void {
   const sent: number[][] = [];
-  const output = { name: 'Drum machine', send: (message: number[]) => sent.push([...message]) };
+  const output = { name: 'Drum machine', state: 'connected', send: (message: number[]) => sent.push([...message]) };
   const access = { inputs: new Map(), outputs: new Map([['1', output]]), onstatechange: null };
   Object.assign(globalThis, { sentMidi: sent });
   Object.defineProperty(navigator, 'requestMIDIAccess', { value: () => Promise.resolve(access) });
@@ -209,6 +209,7 @@ test('menus of notes and rulers work at the pointer, and a MIDI output follows t
   await view.click();
   await page.getByRole('menuitem', { name: 'Send MIDI clock' }).hover();
   await page.getByRole('menuitemradio', { name: 'Drum machine' }).click();
+  await expect(page.getByRole('menu')).toHaveCount(0);
   const sent = (): Promise<number[]> => page.evaluate(() => (globalThis as unknown as { sentMidi: number[][] }).sentMidi.map(([status = 0]) => status));
   await page.keyboard.press('Home');
   await page.keyboard.press('Space');
