@@ -208,7 +208,7 @@ fn more_samples_than_announced_are_refused() {
     process.write(&samples(codec, 48_000, 10)).expect("writes");
     process.write(&samples(codec, 48_000, 1)).expect("is buffered");
     match process.finish(&mut || true) {
-        Err(EncodingError::Io(error)) => assert!(error.to_string().contains("not expected"), "{error}"),
+        Err(EncodingError::Io(error)) => assert!(error.to_string().contains("is invalid"), "{error}"),
         other => panic!("{:?}", other.map(|(_, encoded)| encoded)),
     }
 }

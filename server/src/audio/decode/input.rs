@@ -75,7 +75,8 @@ fn measure_id3_tags_bytes(file: &File, length_bytes: u64) -> io::Result<u64> {
     while tags_bytes + header.len() as u64 <= length_bytes {
         file.read_exact(&mut header)?;
         let [b'I', b'D', b'3', _, _, flags, size_digits @ ..] = header else { break };
-        // Each byte of the size has seven bits (ID3v2.4, section 3.1). A tag may end with a copy of its header.
+        // Each byte of the size has seven bits (ID3v2.4, section 3.1). A tag may end with a copy of
+        // its header.
         let content = size_digits.iter().fold(0, |bytes, &digit| (bytes << 7) | u64::from(digit & 0x7f));
         let footer = if flags & 0x10 == 0 { 0 } else { header.len() as u64 };
         let end = tags_bytes + header.len() as u64 + content + footer;
