@@ -1,26 +1,24 @@
 //! Measures the WebSocket of real-time effects: how many sessions are in time at once, and how long
 //! a block spends in the service. The clients run on the same machine.
 
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use serde_json::{Value, json};
-use tungstenite::client::IntoClientRequest as _;
-use tungstenite::{Error, Message, WebSocket};
-use ureq::Agent;
+use tungstenite::Message;
 
+use super::live_session::{PLUGIN, Session, plugin_id};
 use super::service::Service;
 use super::{Args, Goal, print_figure};
 
 /// Frames of a block.
-const FRAMES: usize = 256;
+pub(super) const FRAMES: usize = 256;
 
 /// Sample rate in hertz.
-const RATE_HZ: u32 = 48_000;
+pub(super) const RATE_HZ: u32 = 48_000;
 
 /// Number of threads with clients.
 const CLIENT_THREADS: usize = 2;
@@ -28,10 +26,6 @@ const CLIENT_THREADS: usize = 2;
 /// Duration of each measurement in blocks: four seconds, after one that is not counted.
 const BLOCKS: usize = 750;
 const FIRST_BLOCKS: usize = 187;
-
-/// Name and folder of the plugin, from Debian's package `zam-plugins`.
-const PLUGIN: &str = "ZamVerb";
-const PLUGINS: &str = "/usr/lib/vst3";
 
 /// The figures of several sessions.
 #[derive(Debug, Default)]
@@ -46,74 +40,6 @@ struct Figures {
     /// that 99 of 100 blocks do not exceed.
     p50_ms: f64,
     p99_ms: f64,
-}
-
-/// A client that sends blocks in real time.
-struct Session {
-    socket: WebSocket<TcpStream>,
-    is_waiting: bool,
-    client_late: u64,
-}
-
-impl Session {
-    fn open(url: &str, chain: &Value) -> anyhow::Result<Self> {
-        let address = url.strip_prefix("http://").context("the URL has no scheme")?;
-        let stream = TcpStream::connect(address)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        let request = format!("ws://{address}/api/v1/plugins/ws/fx-realtime").into_client_request()?;
-        let (mut socket, _) = tungstenite::client(request, stream)
-            .map_err(|error| anyhow::anyhow!("the WebSocket was refused: {error}"))?;
-        socket.send(Message::text(chain.to_string()))?;
-        let mut session = Self { socket, is_waiting: false, client_late: 0 };
-        let has_plugin = chain.to_string().contains("plugin_id");
-        session.answer(if has_plugin { "plugin_ready" } else { "latency" })?;
-        Ok(session)
-    }
-
-    /// Waits for a text message.
-    fn answer(&mut self, cmd: &str) -> anyhow::Result<Value> {
-        loop {
-            if let Message::Text(text) = self.socket.read()? {
-                let answer: Value = serde_json::from_str(&text)?;
-                ensure!(answer["cmd"] != "error", "{answer}");
-                if answer["cmd"] == cmd {
-                    return Ok(answer);
-                }
-            }
-        }
-    }
-
-    /// Receives the last block, and sends the next one.
-    fn exchange(&mut self, block: &Message) -> anyhow::Result<()> {
-        self.receive()?;
-        self.socket.send(block.clone())?;
-        self.is_waiting = true;
-        Ok(())
-    }
-
-    /// Receives the last block, if there is one. It should have arrived by now.
-    fn receive(&mut self) -> anyhow::Result<()> {
-        self.socket.get_mut().set_nonblocking(true)?;
-        while self.is_waiting {
-            match self.socket.read() {
-                Ok(message) => self.is_waiting = !message.is_binary(),
-                Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    self.client_late += 1;
-                    self.socket.get_mut().set_nonblocking(false)?;
-                    while !self.socket.read()?.is_binary() {}
-                    self.is_waiting = false;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(self.socket.get_mut().set_nonblocking(false)?)
-    }
-
-    fn stats(&mut self) -> anyhow::Result<Value> {
-        self.socket.send(Message::text(json!({ "cmd": "stats" }).to_string()))?;
-        self.answer("stats")
-    }
 }
 
 /// Prints all figures.
@@ -142,17 +68,6 @@ fn print(name: &str, figures: &Figures, p99_max_ms: Option<f64>) {
     print_figure(&format!("{name}: time in the service, p50"), figures.p50_ms, "ms", None);
     let goal = p99_max_ms.map(Goal::AtMost);
     print_figure(&format!("{name}: time in the service, p99"), figures.p99_ms, "ms", goal);
-}
-
-/// Returns the id of the plugin, after a scan.
-fn plugin_id(service: &Service) -> anyhow::Result<String> {
-    let agent = Agent::new_with_defaults();
-    agent.post(format!("{}/api/v1/plugins/dirs", service.url)).send_json(json!({ "path": PLUGINS }))?;
-    let mut answer = agent.get(format!("{}/api/v1/plugins/effects", service.url)).call()?;
-    let effects: Value = answer.body_mut().read_json()?;
-    let list = effects["vst_effects"].as_array().context("there are no plugins")?;
-    let found = list.iter().find(|plugin| plugin["name"] == PLUGIN);
-    Ok(found.and_then(|plugin| plugin["plugin_id"].as_str()).context("the plugin is missing")?.to_owned())
 }
 
 /// Lets sessions send blocks in real time, each at another time within the block.
@@ -184,11 +99,16 @@ fn measure(service: &Service, chain: &Value, count: usize) -> anyhow::Result<Fig
     Ok(figures)
 }
 
-/// Sends the blocks of the sessions of one thread. Returns their late blocks and statistics.
-fn send(mut sessions: Vec<Session>) -> anyhow::Result<Vec<(u64, [Value; 2])>> {
+/// Returns a block of a sine.
+pub(super) fn block() -> Message {
     let sample = |index: usize| 0.3 * (index as f32 * 0.05).sin();
     let bytes: Vec<u8> = (0..2 * FRAMES).flat_map(|index| sample(index).to_le_bytes()).collect();
-    let block = Message::binary(bytes);
+    Message::binary(bytes)
+}
+
+/// Sends the blocks of the sessions of one thread. Returns their late blocks and statistics.
+fn send(mut sessions: Vec<Session>) -> anyhow::Result<Vec<(u64, [Value; 2])>> {
+    let block = block();
     let period = Duration::from_secs_f64(FRAMES as f64 / f64::from(RATE_HZ));
     let play = |sessions: &mut [Session], blocks: usize| -> anyhow::Result<()> {
         let (start, count) = (Instant::now(), sessions.len() as u32);

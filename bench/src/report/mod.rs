@@ -5,8 +5,10 @@ mod effects;
 mod engines;
 mod finished_files;
 mod live_effects;
+mod live_session;
 mod memory;
 mod pedalboard_effects;
+mod plugin_window;
 mod plugins;
 mod service;
 mod service_memory;
@@ -55,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
     /// Parts to leave out: songs, files, engines, effects, pedalboard-effects, threads, memory,
-    /// signal, service, live-effects, plugins, browser, service-memory.
+    /// signal, service, live-effects, plugin-window, plugins, browser, service-memory.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
     /// Measure only these parts.
@@ -139,6 +141,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     if is_selected("live-effects") {
         live_effects::report(args, folder.path())?;
+    }
+    if is_selected("plugin-window") {
+        plugin_window::report(args, folder.path())?;
     }
     if is_selected("plugins") {
         plugins::report(args, folder.path())?;
