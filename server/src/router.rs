@@ -92,6 +92,7 @@ pub fn build(state: AppState) -> Router {
     let names_state = state.clone();
     let refuse_names = move |request, next| refuse_unknown(names.clone(), names_state.clone(), request, next);
     let api = api
+        .layer(middleware::from_fn_with_state(state.clone(), plugin_windows::pass_to_owner))
         .layer(middleware::from_fn(refuse_names))
         .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
         .layer(middleware::from_fn_with_state(state.clone(), auth::end_when_access_ends))

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::PluginKind;
 
 /// Version of this protocol. A helper refuses a [`Request::Hello`] with another version.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// Maximum number of frames of a block: the upper limit of [`Open::block_frames_max`].
 pub const BLOCK_FRAMES_MAX: u32 = 8_192;

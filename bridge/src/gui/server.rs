@@ -40,6 +40,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a client may take to send the head of a request.
 const HEAD_MAX: Duration = Duration::from_secs(10);
 
+/// How long a client may take to send the body of a request, which the answer waits for.
+const BODY_MAX: Duration = Duration::from_secs(5);
+
 /// How long a request waits for a picture.
 const PICTURE_MAX: Duration = Duration::from_secs(2);
 
@@ -233,6 +236,7 @@ fn router(server: Arc<Server>) -> Router {
         .route("/show", post(async |State(server): State<Arc<Server>>| carry_out(&server, Command::Show)))
         .route("/close", post(close))
         .layer(DefaultBodyLimit::max(MESSAGE_BYTES_MAX))
+        .layer(middleware::from_fn(limit_time))
         .layer(middleware::from_fn_with_state(Arc::clone(&server), check_secret))
         .with_state(server)
 }
@@ -248,6 +252,17 @@ async fn check_secret(
         true => next.run(request).await,
         false => (StatusCode::FORBIDDEN, format!("The header `{SECRET_HEADER}` is wrong or missing."))
             .into_response(),
+    })
+}
+
+/// Ends a request whose body does not come in time.
+async fn limit_time(request: Request, next: Next) -> Result<Response, Infallible> {
+    Ok(match tokio::time::timeout(BODY_MAX, next.run(request)).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            let text = format!("The body did not come within {} seconds.", BODY_MAX.as_secs());
+            (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")], text).into_response()
+        }
     })
 }
 

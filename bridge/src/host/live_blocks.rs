@@ -9,9 +9,9 @@ use std::os::unix::net::UnixStream;
 
 use anyhow::Context as _;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixAddr, recvmsg};
-use songfoundry_bridge_protocol::host::{Event, EventKind, ParameterValue, Process};
+use songfoundry_bridge_protocol::host::{Event, EventKind, Process};
 use songfoundry_bridge_protocol::live::{
-    LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LIVE_FRAMES, LiveAnswer, LiveAudio, LiveMemory,
+    LIVE_BLOCKS, LIVE_CHANNELS, LIVE_FRAMES, LiveAnswer, LiveAudio, LiveControl, LiveMemory,
 };
 
 use super::session::Session;
@@ -30,7 +30,7 @@ pub(super) struct LiveBlocks {
     memory: LiveMemory,
     posted: UnixStream,
     answered: UnixStream,
-    changes: Vec<ParameterValue>,
+    control: LiveControl,
     audio: LiveAudio,
     input: Vec<Vec<f32>>,
     output: Vec<Vec<f32>>,
@@ -62,7 +62,7 @@ impl LiveBlocks {
             memory,
             posted,
             answered,
-            changes: Vec::with_capacity(LIVE_CHANGES_MAX),
+            control: LiveControl::default(),
             audio: [[0.0; LIVE_FRAMES]; LIVE_CHANNELS],
             input: channels.clone(),
             output: channels,
@@ -99,17 +99,18 @@ impl LiveBlocks {
     }
 
     fn process_block(&mut self, number: u32, session: &mut Session) -> Result<(), FailureReason> {
-        let transport = self.memory.read(number, &mut self.changes, &mut self.audio);
+        self.memory.read(number, &mut self.control, &mut self.audio);
         for (channel, samples) in self.input.iter_mut().zip(&self.audio) {
             channel.copy_from_slice(samples);
         }
-        let changes = self.changes.iter().filter(|change| session.has_parameter(change.id));
-        let events = changes.map(|change| Event { frame: 0, kind: EventKind::Parameter(*change) }).collect();
+        let changes = self.control.changes.iter().filter(|change| session.has_parameter(change.id));
+        let changes = changes.map(|change| Event { frame: 0, kind: EventKind::Parameter(*change) });
+        let events = changes.chain(self.control.events.iter().copied()).collect();
         let process = Process {
             frames: LIVE_FRAMES as u32,
             input_channels: LIVE_CHANNELS as u16,
             output_channels: LIVE_CHANNELS as u16,
-            transport,
+            transport: self.control.transport,
             events,
             ..Process::default()
         };

@@ -10,7 +10,8 @@ use nix::sys::signal::killpg;
 use songfoundry_bridge_protocol::host::ParameterValue;
 use songfoundry_bridge_protocol::host::{Answer, OpenWindow, Opened, Request, WindowOpened};
 use songfoundry_bridge_protocol::window::{
-    ClientMessage, Input, InputEvent, PART_HEADER_BYTES, ParameterChanges, SECRET_HEADER, WindowEvent,
+    ClientMessage, Input, InputEvent, MESSAGE_BYTES_MAX, PART_HEADER_BYTES, ParameterChanges, SECRET_HEADER,
+    WindowEvent,
 };
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
@@ -196,6 +197,33 @@ fn requests_without_the_secret_are_refused_and_others_hide_and_show_the_window()
     window.wait_for_picture(|picture| picture == (636, 108));
     window.input(vec![InputEvent::Move { x: 637.0, y: 0.0 }]);
     while window.receive() != Ok(WindowEvent::Refused) {}
+    window.close();
+}
+
+#[test]
+fn bodies_are_limited_in_size_and_time() {
+    let window = Window::open("/usr/lib/vst/Nekobi-vst.so");
+    let send = |length: usize, body: &[u8]| {
+        let mut stream = connect(window.window.port);
+        let head = format!(
+            "POST /input HTTP/1.1\r\nHost: x\r\n{SECRET_HEADER}: {SECRET}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).expect("sends");
+        stream
+    };
+    // Bodies that do not end.
+    let slow: Vec<_> = (0..4).map(|_| send(100, b"{")).collect();
+    let status = |stream: &mut TcpStream| {
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer and the end of the connection");
+        String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+    };
+    let size = MESSAGE_BYTES_MAX + 1;
+    assert!(status(&mut send(size, &vec![b' '; size])).starts_with("HTTP/1.1 413"));
+    assert_eq!(window.request("GET", "/ping", Some(SECRET)).0, 204);
+    for mut stream in slow {
+        assert!(status(&mut stream).starts_with("HTTP/1.1 408"));
+    }
     window.close();
 }
 

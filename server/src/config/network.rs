@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::Uri;
+use axum::http::uri::Authority;
 
 use super::source::invalid;
 use super::{ConfigError, Source};
@@ -19,6 +20,8 @@ pub struct NetworkConfig {
     pub port: u16,
     /// Port for the health checks and metrics of a worker. With `None`, a worker does not listen.
     pub worker_port: Option<u16>,
+    /// Host and port at which the other processes of the installation reach this one.
+    pub node_address: Option<String>,
     /// Proxies whose headers are trusted to name the client. Requests from these proxies are never
     /// local.
     pub trusted_proxies: Vec<IpAddr>,
@@ -102,6 +105,7 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
         host,
         port: port(source, "SF_PORT")?,
         worker_port,
+        node_address: node_address(source)?,
         trusted_proxies,
         tls: tls(source)?,
         connections: connections(source)?,
@@ -133,6 +137,22 @@ fn port(source: &Source, setting_name: &'static str) -> Result<u16, ConfigError>
     let port = source.integer(setting_name)?;
     u16::try_from(port)
         .map_err(|_| invalid(setting_name, &port.to_string(), "a whole number from 0 to 65535".to_owned()))
+}
+
+fn node_address(source: &Source) -> Result<Option<String>, ConfigError> {
+    let Some(text) = source.text("SF_NODE_ADDRESS").0 else { return Ok(None) };
+    let is_address = text.parse::<Authority>().is_ok_and(|authority| {
+        !authority.host().is_empty()
+            && authority.port_u16().is_some_and(|port| port > 0)
+            && !text.contains('@')
+    });
+    match is_address {
+        true => Ok(Some(text.to_owned())),
+        false => {
+            let expected = "a host and a port, such as 10.0.0.2:8600".to_owned();
+            Err(invalid("SF_NODE_ADDRESS", text, expected))
+        }
+    }
 }
 
 fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {

@@ -94,6 +94,18 @@ fn cors_origins_must_be_exact_origins() {
 }
 
 #[test]
+fn the_address_of_a_process_is_a_host_and_a_port() {
+    let address = |text| load(&[("SF_NODE_ADDRESS", text)]).map(|config| config.network.node_address);
+    assert_eq!(address("").expect("none"), None);
+    for valid in ["10.0.0.2:8600", "node-2:80", "[::1]:8600"] {
+        assert_eq!(address(valid).expect("valid").as_deref(), Some(valid));
+    }
+    for invalid in ["10.0.0.2", "http://10.0.0.2:8600", ":8600", "node:0", "node:99999", "ada@node:80"] {
+        check_refused(&[("SF_NODE_ADDRESS", invalid)], &format!("SF_NODE_ADDRESS is `{invalid}`"));
+    }
+}
+
+#[test]
 fn a_secret_never_appears_in_a_message() {
     let error = load(&[("SF_JWT_SECRET", "too-short")]).expect_err("too short").to_string();
     assert!(error.contains("SF_JWT_SECRET") && !error.contains("too-short"), "{error}");

@@ -1,4 +1,5 @@
-//! Leases that let only one of several processes do periodic work.
+//! Leases that let only one of several processes do periodic work, and that tell which process has
+//! something that others want to reach.
 
 use std::time::Duration;
 
@@ -33,6 +34,41 @@ pub(crate) async fn take_lease(
     Ok(query_result.rows_affected() > 0)
 }
 
+/// Returns the holder of the lease `name`, if it has one.
+///
+/// # Errors
+/// If the query fails.
+pub(crate) async fn lease_holder(db: &Db, name: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT holder FROM leases WHERE name = $1 AND until_ms > $2")
+        .bind(name)
+        .bind(clock::now_unix_ms())
+        .fetch_optional(db)
+        .await
+}
+
+/// Deletes the lease `name`.
+///
+/// # Errors
+/// If the query fails.
+pub(crate) async fn delete_lease(db: &Db, name: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM leases WHERE name = $1").bind(name).execute(db).await?;
+    Ok(())
+}
+
+/// Deletes the leases that have ended and whose names start with `prefix`, which contains neither
+/// `%` nor `_`.
+///
+/// # Errors
+/// If the query fails.
+pub(crate) async fn delete_ended_leases(db: &Db, prefix: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM leases WHERE name LIKE $1 AND until_ms <= $2")
+        .bind(format!("{prefix}%"))
+        .bind(clock::now_unix_ms())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +88,26 @@ mod tests {
         assert!(take("other", long).await);
         assert!(!take("one", long).await);
         assert!(take_lease(&db, "another", "one", long).await.expect("the query succeeds"));
+    }
+
+    #[tokio::test]
+    async fn others_find_the_holder_until_the_lease_ends() {
+        let database = TestDatabase::make().await;
+        let db = database.open().await;
+        let names = ["window/a", "window/b", "other/c"];
+        for (name, secs) in names.into_iter().zip([60, 0, 0]) {
+            assert!(take_lease(&db, name, "one", Duration::from_secs(secs)).await.expect("a query"));
+        }
+        let holder = async |name: &str| lease_holder(&db, name).await.expect("a query");
+        assert_eq!(holder("window/a").await.as_deref(), Some("one"));
+        assert_eq!((holder("window/b").await, holder("window/x").await), (None, None));
+        delete_ended_leases(&db, "window/").await.expect("a query");
+        let count = async || {
+            let count = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM leases");
+            count.fetch_one(&db).await.expect("a query")
+        };
+        assert_eq!(count().await, 2);
+        delete_lease(&db, "window/a").await.expect("a query");
+        assert_eq!((holder("window/a").await, count().await), (None, 1));
     }
 }

@@ -30,7 +30,7 @@ pub use address::DatabaseAddress;
 pub(crate) use copies::{copy_sqlite, find_faults, open_copy};
 pub use drivers::install_drivers;
 pub(crate) use dump::{Snapshot, is_empty, restore};
-pub(crate) use lease::take_lease;
+pub(crate) use lease::{delete_ended_leases, delete_lease, lease_holder, take_lease};
 pub(crate) use lock::{Lock, LockedTransaction, begin_locked, lock};
 pub use reserve::Reserve;
 pub(crate) use reserve::truncate_log;

@@ -55,8 +55,8 @@ pub(super) async fn connect(
             upgrade.on_upgrade(async move |socket| {
                 let runtime_state = state.clone();
                 state.live_effects.runtime.spawn(async move {
-                    connection::run(socket, &runtime_state, Arc::new(user), access_ended).await;
-                    drop(open_stream);
+                    let user = Arc::new(user);
+                    connection::run(socket, &runtime_state, user, &open_stream, access_ended).await;
                 });
             })
         }

@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep, timeout};
 use tungstenite::Error as WebSocketError;
 
 use super::message::Answer;
-use super::pace::Pace;
+use super::open_streams::OpenStream;
+use super::pace::{Pace, text_blocks};
 use super::plugin_thread::{PluginMessage, PluginSource};
 use super::stream::{ProcessedBlock, Stream};
 use crate::auth::CurrentUser;
@@ -45,6 +46,7 @@ pub(super) async fn run(
     mut socket: WebSocket,
     state: &AppState,
     user: Arc<CurrentUser>,
+    open_stream: &OpenStream,
     access_ended: impl Future<Output = ()>,
 ) {
     let mut access_ended = pin!(access_ended);
@@ -95,6 +97,7 @@ pub(super) async fn run(
         };
         last_message_at = arrived_at;
         let processing_started_at = Instant::now();
+        let mut blocks = 1.0;
         let (sending, processing) = match message {
             Message::Binary(block) => {
                 let mut block = Vec::from(block);
@@ -110,6 +113,7 @@ pub(super) async fn run(
                 (sending, processing)
             }
             Message::Text(text) => {
+                blocks = text_blocks(text.len());
                 let answers = stream.obey(&text);
                 let processing = processing_started_at.elapsed();
                 (send_answers(&mut socket, &answers).await, processing)
@@ -120,7 +124,9 @@ pub(super) async fn run(
         if sending.is_err() {
             return;
         }
-        let wait = pace.count(stream.block_duration(), processing, arrived_at - started_at);
+        let duration = stream.block_duration().mul_f64(blocks);
+        let wait = pace.count(duration, processing, arrived_at - started_at);
+        let wait = wait.max(open_stream.count_processing(processing));
         if !wait.is_zero() {
             sleep(wait).await;
         }

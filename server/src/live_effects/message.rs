@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::midi_message::MidiCommand;
 use super::statistics::{PluginStatistics, Statistics};
 
 /// Sample rate of a chain that is sent as a list only.
@@ -19,6 +20,7 @@ pub(super) enum Command {
     Bypass(Bypass),
     ReportLatency(ReportLatency),
     Flush(Flush),
+    Midi(MidiCommand),
     State(StateOf),
     Stats,
 }
@@ -108,6 +110,16 @@ pub(super) enum Answer {
     Latency { total: usize, latencies: Vec<usize> },
     /// The audio state is clear.
     FlushDone,
+    /// MIDI events wait for their blocks.
+    MidiQueued {
+        effect: String,
+        /// Number of events that wait for the plugin.
+        waiting: usize,
+        /// Frames from the start of the next block to the last of them.
+        queue_frames: u64,
+        /// Frames by which the sound of an event follows the event in the output of the chain.
+        latency: usize,
+    },
     /// Statistics of the stream.
     Stats {
         #[serde(flatten)]
@@ -166,12 +178,13 @@ impl Command {
             "REPORT_LATENCY" => serde_json::from_value(value).map(Self::ReportLatency).map_err(invalid),
             "bypass" => serde_json::from_value(value).map(Self::Bypass).map_err(invalid),
             "flush" => serde_json::from_value(value).map(Self::Flush).map_err(invalid),
+            "midi" => serde_json::from_value(value).map(Self::Midi).map_err(invalid),
             "state" => serde_json::from_value(value).map(Self::State).map_err(invalid),
             "stats" => Ok(Self::Stats),
             _ => Err(Answer::error(
                 "unknown_command",
                 format!(
-                    "`cmd` is `{}`; expected `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush`, `state` or `stats`",
+                    "`cmd` is `{}`; expected `chain`, `SET_PARAM`, `REPORT_LATENCY`, `bypass`, `flush`, `midi`, `state` or `stats`",
                     shown(&name)
                 ),
             )),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::stream::BLOCK_BYTES;
+
 /// A stream may be ahead of real time by this much before it is delayed.
 const AHEAD_MAX: Duration = Duration::from_secs(2);
 
@@ -10,6 +12,14 @@ const SPEED_MAX: u32 = 2;
 
 /// A stream may use one part in this many of a processor in the long term.
 const SHARE: u32 = 2;
+
+/// Least size that a text counts for, in bytes. Clients send many small ones, such as notes.
+const TEXT_MIN_BYTES: usize = BLOCK_BYTES / 4;
+
+/// Returns how many blocks a text counts for.
+pub(super) fn text_blocks(bytes: usize) -> f64 {
+    bytes.max(TEXT_MIN_BYTES) as f64 / BLOCK_BYTES as f64
+}
 
 /// The pace of one stream.
 #[derive(Debug, Default)]
@@ -45,6 +55,11 @@ mod tests {
         // A pause is no credit for a later flood.
         let waits = [0, 1, 2, 3, 4].map(|_| flood.count(second, Duration::ZERO, 60 * second));
         assert_eq!(waits.map(|wait| wait.as_millis()), [0, 0, 0, 0, 500]);
+    }
+
+    #[test]
+    fn small_texts_are_cheap_and_large_ones_are_not() {
+        assert_eq!([0, 512, 2_048, 262_144].map(text_blocks), [0.25, 0.25, 1.0, 128.0]);
     }
 
     #[test]

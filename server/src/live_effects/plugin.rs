@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use dsp_core::mixer::{DryFallback, LIVE_BLOCK_FRAMES, LiveEffect};
+use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveEffect};
 use serde_json::Value;
-use songfoundry_bridge_protocol::host::{PARAMETERS_MAX, ParameterValue, TEXT_BYTES_MAX};
-use songfoundry_bridge_protocol::live::{LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LiveAudio};
+use songfoundry_bridge_protocol::host::{EventKind, PARAMETERS_MAX, ParameterValue, TEXT_BYTES_MAX};
+use songfoundry_bridge_protocol::live::{
+    LIVE_BLOCKS, LIVE_CHANGES_MAX, LIVE_CHANNELS, LiveAudio, LiveControl,
+};
 use tokio::time::Instant;
 
 use super::incident::Incident;
 use super::message::{Answer, shown};
+use super::midi_queue::{MidiQueue, QUEUE_MAX};
 use super::open_plugins::OpenPlugin;
+use super::plugin_mix::{PluginMix, PluginRole};
 use super::plugin_request::RequestedPlugin;
 use super::plugin_thread::{
     OpenedPlugin, PluginEnd, PluginEvent, PluginRequest, PluginSource, PluginStart, PluginThread,
@@ -51,7 +55,7 @@ pub(super) struct LivePlugin {
     values: BTreeMap<String, f64>,
     thread: Option<PluginThread>,
     running: Option<Running>,
-    fallback: DryFallback,
+    mix: PluginMix,
     latency_frames: usize,
     /// Answers for the client.
     notices: Vec<Answer>,
@@ -72,8 +76,13 @@ struct Running {
     opened: OpenedPlugin,
     /// Changes of parameters that were not sent yet.
     changes: BTreeMap<u32, f64>,
+    midi: MidiQueue,
     is_resetting: bool,
     is_reading_state: bool,
+    /// Number of states that the plugin has not taken over yet. Values wait for them.
+    new_states: u32,
+    /// The last state that the plugin has taken over.
+    accepted_state: Option<Vec<u8>>,
     /// Number of the last answered block, and since when it has not changed although a block waits.
     answered_number: u32,
     silent_since: Option<Instant>,
@@ -107,7 +116,7 @@ impl LivePlugin {
             values: requested.values.clone(),
             thread: None,
             running: None,
-            fallback: DryFallback::new(sample_rate_hz, 0),
+            mix: PluginMix::new(PluginRole::Effect, sample_rate_hz, 0),
             latency_frames: 0,
             notices: Vec::new(),
             restarts_in_row: 0,
@@ -150,22 +159,47 @@ impl LivePlugin {
         self.thread.is_some()
     }
 
-    /// Sets the values and the bypass of a chain that requests this plugin. Returns the answer if
-    /// the plugin does not have all of the parameters.
+    /// Sets the state, the values and the bypass of a chain that requests this plugin. All notes end.
+    /// Returns the answer if the plugin does not have all of the parameters.
     pub(super) fn request(&mut self, requested: &RequestedPlugin) -> Option<Answer> {
         self.requested.is_bypassed = requested.is_bypassed;
+        if let Some(running) = &mut self.running {
+            running.midi.release_all();
+        }
+        if self.requested.state != requested.state {
+            self.take_over(requested);
+        }
         let is_refused =
             |(key, value): &(&String, &f64)| self.set(key.as_str(), &Value::from(**value)).is_err();
         let refused: Vec<_> = requested.values.iter().filter(is_refused).map(|(key, _)| key).collect();
         (!refused.is_empty()).then(|| unknown_parameters(refused.into_iter()))
     }
 
-    /// Whether this plugin can stay when a chain requests one, with other values and bypass.
+    /// Whether this plugin can stay when a chain requests one, with other values and bypass. An open
+    /// plugin can also take over another state.
     pub(super) fn is_as_requested(&self, requested: &RequestedPlugin, sample_rate_hz: u32) -> bool {
         let is_same = self.requested.plugin_id == requested.plugin_id
             && self.requested.format == requested.format
-            && self.requested.state == requested.state;
+            && (self.requested.state == requested.state
+                || (self.running.is_some() && requested.state.is_some()));
         is_same && self.sample_rate_hz == sample_rate_hz && self.thread.is_some()
+    }
+
+    /// Sends the state of a chain to the open plugin. Values that were set before do not apply to it.
+    fn take_over(&mut self, requested: &RequestedPlugin) {
+        let (Some(running), Some(thread), Some(state)) = (&mut self.running, &self.thread, &requested.state)
+        else {
+            return;
+        };
+        thread.send(PluginRequest::SetState(state.clone()));
+        if running.new_states == 0 {
+            running.accepted_state = self.state.take();
+        }
+        running.new_states += 1;
+        running.changes.clear();
+        self.values.clear();
+        self.state = Some(state.clone());
+        self.requested.state = Some(state.clone());
     }
 
     /// Whether this thread is the one of the plugin.
@@ -224,6 +258,36 @@ impl LivePlugin {
         Ok(())
     }
 
+    /// Whether the plugin is open and receives notes, and stays in the chain.
+    pub(super) fn plays_notes(&self) -> bool {
+        self.count.is_some() && self.running.as_ref().is_some_and(|running| running.opened.accepts_notes)
+    }
+
+    /// Adds MIDI events at offsets from `frame`, the first frame of the next block. Returns the
+    /// number of events that wait, and the frames until the last of them.
+    ///
+    /// # Errors
+    /// The answer if the plugin is not open, receives no notes, or has too many waiting events.
+    pub(super) fn play(&mut self, frame: u64, events: &[(u32, EventKind)]) -> Result<(usize, u64), Answer> {
+        let id = shown(&self.id);
+        let Some(running) = &mut self.running else {
+            let detail = format!("the plugin of the effect `{id}` is not open, so it plays nothing");
+            return Err(Answer::error("plugin_not_ready", detail));
+        };
+        if !running.opened.accepts_notes {
+            let detail = format!("the plugin of the effect `{id}` receives no notes");
+            return Err(Answer::error("no_notes", detail));
+        }
+        running.midi.push(frame, events).map_err(|count| {
+            let detail = format!(
+                "{count} events would wait for the effect `{id}`; at most {QUEUE_MAX} may; all of them are left out, \
+                 and all notes end"
+            );
+            Answer::error("too_many_events", detail)
+        })?;
+        Ok((running.midi.len(), running.midi.wait_frames(frame)))
+    }
+
     /// Requests the state.
     ///
     /// # Errors
@@ -263,6 +327,20 @@ impl LivePlugin {
                     Err(reason) => Answer::error("no_state", format!("the plugin has no state: {reason}")),
                 });
             }
+            PluginEvent::StateSet(set_state) => {
+                let Some(running) = &mut self.running else { return };
+                running.new_states = running.new_states.saturating_sub(1);
+                running.silent_since = None;
+                let refused = set_state.map(|state| running.accepted_state = Some(state)).err();
+                if let Some(reason) = refused {
+                    if running.new_states == 0 {
+                        self.state = running.accepted_state.take();
+                    }
+                    let id = shown(&self.id);
+                    let detail = format!("the plugin of the effect `{id}` refuses the state: {reason}");
+                    self.notices.push(Answer::error("bad_state", detail));
+                }
+            }
             PluginEvent::Ended(end) => self.fail(end),
         }
     }
@@ -279,8 +357,8 @@ impl LivePlugin {
         let changes = values.into_iter().map(|(id, _, value)| (id, value)).collect();
         self.set_latency(opened.latency_frames);
         match self.statistics.restarts {
-            0 => self.fallback = DryFallback::new(self.sample_rate_hz, self.latency_frames),
-            _ => self.fallback.restart(),
+            0 => self.mix = PluginMix::new(opened.role, self.sample_rate_hz, self.latency_frames),
+            _ => self.mix.restart(),
         }
         let (name, latency) = (opened.name.clone(), self.latency_frames);
         if !opened.unknown_values.is_empty() {
@@ -289,8 +367,11 @@ impl LivePlugin {
         self.running = Some(Running {
             opened,
             changes,
+            midi: MidiQueue::default(),
             is_resetting: false,
             is_reading_state: false,
+            new_states: 0,
+            accepted_state: None,
             answered_number: 0,
             silent_since: None,
             frames: 0,
@@ -330,7 +411,7 @@ impl LivePlugin {
 
     fn set_latency(&mut self, latency_frames: u32) {
         self.latency_frames = latency_frames.min(LATENCY_MAX_SECS * self.sample_rate_hz) as usize;
-        self.fallback.set_latency(self.latency_frames);
+        self.mix.set_latency(self.latency_frames);
     }
 
     /// Processes a block in place. Returns how long it waited for the plugin.
@@ -339,12 +420,14 @@ impl LivePlugin {
         let values = left.iter_mut().chain(&mut *right);
         values.filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
         let mut audio: LiveAudio = [[0.0; LIVE_BLOCK_FRAMES]; LIVE_CHANNELS];
-        audio[0].copy_from_slice(left);
-        audio[1].copy_from_slice(right);
+        if let PluginMix::Effect(_) = self.mix {
+            audio[0].copy_from_slice(left);
+            audio[1].copy_from_slice(right);
+        }
         let sent_at = Instant::now();
         let is_answered = self.exchange(&mut audio, sent_at, at).await;
         let output = is_answered.then_some([&audio[0][..], &audio[1]]);
-        self.fallback.process(left, right, output);
+        self.mix.process(left, right, output);
         sent_at.elapsed()
     }
 
@@ -353,7 +436,7 @@ impl LivePlugin {
         let Some(running) = self.running.as_mut().filter(|running| !running.is_resetting) else {
             return false;
         };
-        let Running { opened: OpenedPlugin { link, .. }, changes, .. } = running;
+        let Running { opened: OpenedPlugin { link, .. }, changes, midi, new_states, .. } = running;
         // A process that is behind catches up meanwhile. It takes no time of other plugins, and if
         // it is far behind, it does not get this block.
         let behind_blocks = link.waiting();
@@ -361,12 +444,15 @@ impl LivePlugin {
         let mut answer = None;
         if behind_blocks < LIVE_BLOCKS {
             let mut sent = Vec::with_capacity(changes.len().min(LIVE_CHANGES_MAX));
-            while sent.len() < LIVE_CHANGES_MAX
+            while *new_states == 0
+                && sent.len() < LIVE_CHANGES_MAX
                 && let Some((id, value)) = changes.pop_first()
             {
                 sent.push(ParameterValue { id, value });
             }
-            link.post(&at.time.transport(at.frame), &sent, audio);
+            let transport = at.time.transport(at.frame);
+            let control = LiveControl { transport, changes: sent, events: midi.take(at.frame) };
+            link.post(&control, audio);
             answer = link.answer(deadline, audio).await;
         }
         // A helper replaces samples that are not numbers, but is not trusted to do so.
@@ -403,8 +489,9 @@ impl LivePlugin {
         let is_new = self.late_incident.count(true, self.sample_rate_hz);
         let silent_since = *running.silent_since.get_or_insert(sent_at);
         let silence_max = SILENCE_MAX.max(2 * at.deadline.saturating_duration_since(sent_at));
-        // A process that reads its state has a time limit for that.
-        let is_silent = silent_since.elapsed() > silence_max && !running.is_reading_state;
+        // A process that reads or takes over a state has a time limit for that.
+        let is_busy = running.is_reading_state || running.new_states > 0;
+        let is_silent = silent_since.elapsed() > silence_max && !is_busy;
         if is_new {
             let detail = "the plugin did not answer in time; its input passes meanwhile".to_owned();
             self.notices.push(Answer::PluginLate { effect: self.id.clone(), detail });
@@ -435,9 +522,12 @@ impl LiveEffect for LivePlugin {
         self.latency_frames
     }
 
-    /// Starts a reset. Until it has ended, the input passes.
+    /// Starts a reset. Until it has ended, the input passes. All notes end, also those that wait.
     fn reset(&mut self, _frame: u64) {
-        self.fallback.clear();
+        self.mix.clear();
+        if let Some(running) = &mut self.running {
+            running.midi.release_all();
+        }
         if let (Some(running), Some(thread)) = (&mut self.running, &self.thread)
             && running.frames > 0
             && !std::mem::replace(&mut running.is_resetting, true)

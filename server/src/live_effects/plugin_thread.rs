@@ -14,6 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::open_plugins::OpenPlugin;
 use super::parameter_ids::ParameterIds;
+use super::plugin_mix::PluginRole;
 use super::priority;
 use crate::auth::CurrentUser;
 use crate::error::ApiError;
@@ -50,6 +51,8 @@ pub(super) enum PluginEvent {
     Opened(Box<OpenedPlugin>),
     /// The state, or the reason why there is none.
     State(Result<Vec<u8>, String>),
+    /// The state of the request, which the plugin has now, or the reason why it refuses it.
+    StateSet(Result<Vec<u8>, String>),
     /// The plugin is reset.
     Reset,
     /// The plugin cannot be used any more. The thread has ended.
@@ -61,6 +64,9 @@ pub(super) enum PluginEvent {
 pub(super) struct OpenedPlugin {
     pub(super) link: LiveLink,
     pub(super) name: String,
+    pub(super) role: PluginRole,
+    /// Whether the plugin receives notes.
+    pub(super) accepts_notes: bool,
     pub(super) parameter_ids: ParameterIds,
     /// Latency in frames after the settings were set.
     pub(super) latency_frames: u32,
@@ -91,6 +97,7 @@ pub(super) struct PluginStart {
 #[derive(Debug)]
 pub(super) enum PluginRequest {
     State,
+    SetState(Vec<u8>),
     Reset,
     /// Checks at once whether the process still runs.
     Check,
@@ -188,7 +195,7 @@ impl PluginSource {
             is_cancelled: &is_cancelled,
         };
         let mut host = PluginHost::open(&self.state.plugin_hosts, &plugin, options)?;
-        check_effect(host.opened())?;
+        let role = role_of(host.opened())?;
         let setup = PluginSetup {
             start: state.map_or(StartState::New, StartState::State),
             values,
@@ -210,11 +217,21 @@ impl PluginSource {
         let parameter_ids = ParameterIds::new(&host.opened().parameters);
         let (name, link) = (host.opened().name.clone(), host.share_blocks()?);
         let unknown_values = unknown_values.collect();
-        let opened = OpenedPlugin { link, name, parameter_ids, latency_frames, unknown_values };
+        let accepts_notes = host.opened().accepts_notes;
+        let opened =
+            OpenedPlugin { link, name, role, accepts_notes, parameter_ids, latency_frames, unknown_values };
         send(PluginEvent::Opened(Box::new(opened)));
         loop {
             match requests.recv_timeout(CHECK_INTERVAL) {
                 Ok(PluginRequest::State) => send(PluginEvent::State(state_of(&mut host)?)),
+                Ok(PluginRequest::SetState(state)) => {
+                    let is_set = match host.set_state(&state) {
+                        Ok(_) => Ok(state),
+                        Err(HostError::Refused { reason }) => Err(reason),
+                        Err(error) => return Err(error.into()),
+                    };
+                    send(PluginEvent::StateSet(is_set));
+                }
                 Ok(PluginRequest::Reset) => {
                     host.reset()?;
                     send(PluginEvent::Reset);
@@ -243,14 +260,22 @@ impl PluginSource {
     }
 }
 
-/// Checks that a plugin processes audio.
-fn check_effect(opened: &Opened) -> Result<(), PluginEnd> {
+/// Returns what a plugin does in a chain: one without an audio input that receives notes is an
+/// instrument.
+fn role_of(opened: &Opened) -> Result<PluginRole, PluginEnd> {
     let has_main = |buses: &[Bus]| buses.iter().any(|bus| bus.is_main);
-    if has_main(&opened.inputs) && has_main(&opened.outputs) {
-        return Ok(());
+    match (has_main(&opened.inputs), has_main(&opened.outputs)) {
+        (true, true) => Ok(PluginRole::Effect),
+        (false, true) if opened.accepts_notes => Ok(PluginRole::Instrument),
+        (has_input, has_output) => {
+            let missing = match (has_input, has_output) {
+                (_, false) => "has no audio output",
+                _ => "has no audio input and receives no notes",
+            };
+            let detail = format!("the plugin {:?} {missing}", opened.name);
+            Err(PluginEnd::final_one("not_an_effect", detail))
+        }
     }
-    let detail = format!("the plugin {:?} has no audio input or no audio output", opened.name);
-    Err(PluginEnd::final_one("not_an_effect", detail))
 }
 
 /// Sets values while the plugin processes a block of silence. Returns the latency in frames.

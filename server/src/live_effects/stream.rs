@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::built_in::BuiltIn;
 use super::message::{Answer, Command, SetParameter, shown};
+use super::midi_message::MidiCommand;
 use super::plugin::{BlockTime, LivePlugin};
 use super::plugin_thread::{PluginMessage, PluginSource};
 use super::song_time::SongTime;
@@ -194,6 +195,7 @@ impl Stream {
                 self.is_flushing = true;
                 [self.tell_end_of_flush(), self.tell_changed_latency()].into_iter().flatten().collect()
             }
+            Ok(Command::Midi(command)) => vec![self.play(&command).unwrap_or_else(|answer| answer)],
             Ok(Command::State(command)) => {
                 let id = command.effect.id();
                 let is_known = self.chain.effect_mut(&id).is_some();
@@ -228,6 +230,32 @@ impl Stream {
             Some(Effect::BuiltIn(effect)) => effect.set(&command.param, &command.value, false),
             _ => Err(unknown_effect(&id)),
         }
+    }
+
+    /// Passes MIDI events to a plugin. Returns the answer.
+    fn play(&mut self, command: &MidiCommand) -> Result<Answer, Answer> {
+        let events = command.events()?;
+        let id = match &command.effect {
+            Some(name) => name.id(),
+            None => {
+                let instrument = self.running_plugins().find(|plugin| plugin.plays_notes());
+                instrument.map(|plugin| plugin.id().to_owned()).ok_or_else(|| {
+                    Answer::error("no_instrument", "no plugin of the chain is open and receives notes")
+                })?
+            }
+        };
+        let frame = self.chain.frame();
+        let is_known = self.chain.effect_mut(&id).is_some();
+        let (waiting, queue_frames) = match self.plugin_mut(&id) {
+            Some(plugin) => plugin.play(frame, &events)?,
+            None if is_known => {
+                let detail = format!("the effect `{}` is no plugin, so it plays no notes", shown(&id));
+                return Err(Answer::error("no_notes", detail));
+            }
+            None => return Err(unknown_effect(&id)),
+        };
+        let latency = self.chain.latency_from_frames(&id);
+        Ok(Answer::MidiQueued { effect: id, waiting, queue_frames, latency })
     }
 
     /// Returns the plugins of the chain.

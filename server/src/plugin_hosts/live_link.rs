@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use songfoundry_bridge_protocol::host::{ParameterValue, Transport};
-use songfoundry_bridge_protocol::live::{LIVE_MEMORY_BYTES, LiveAnswer, LiveAudio, LiveMemory};
+use songfoundry_bridge_protocol::live::{LIVE_MEMORY_BYTES, LiveAnswer, LiveAudio, LiveControl, LiveMemory};
 use tokio::time::{Instant, timeout_at};
 
 /// Resolution of the runtime's clock: its timers are up to this late.
@@ -66,9 +65,9 @@ impl LiveLink {
 
     /// Posts the next block. At most [`songfoundry_bridge_protocol::live::LIVE_BLOCKS`] may wait,
     /// see [`Self::waiting`].
-    pub fn post(&mut self, transport: &Transport, changes: &[ParameterValue], input: &LiveAudio) {
+    pub fn post(&mut self, control: &LiveControl, input: &LiveAudio) {
         self.number = self.number.wrapping_add(1);
-        self.memory.post(self.number, transport, changes, input);
+        self.memory.post(self.number, control, input);
         // Errors are ignored. A full socket already contains a signal for the helper, and a helper
         // that has closed the socket needs none.
         let _ = self.posted.write(&[1]);
@@ -148,12 +147,12 @@ mod tests {
         assert_eq!(empty.kind(), ErrorKind::WouldBlock);
         // The plugin does not read the signals either, and the socket is full.
         let mut audio = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
-        (0..10_000).for_each(|_| link.post(&Transport::default(), &[], &audio));
+        (0..10_000).for_each(|_| link.post(&LiveControl::default(), &audio));
         let full = link.posted.write(&[1]).expect_err("a full socket");
         assert_eq!(full.kind(), ErrorKind::WouldBlock);
         // A wait ends if the helper has closed its ends.
         drop((posted, answered));
-        link.post(&Transport::default(), &[], &audio);
+        link.post(&LiveControl::default(), &audio);
         let deadline = Instant::now() + Duration::from_secs(3_600);
         assert!(link.answer(deadline, &mut audio).await.is_none());
     }

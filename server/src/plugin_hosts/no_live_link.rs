@@ -1,7 +1,6 @@
 //! Systems other than Linux, where no plugins process in real time.
 
-use songfoundry_bridge_protocol::host::{ParameterValue, Transport};
-use songfoundry_bridge_protocol::live::{LiveAnswer, LiveAudio};
+use songfoundry_bridge_protocol::live::{LiveAnswer, LiveAudio, LiveControl};
 use tokio::time::Instant;
 
 /// A type without values, because no plugin shares memory.
@@ -10,7 +9,7 @@ pub struct LiveLink(std::convert::Infallible);
 
 impl LiveLink {
     /// Is never called.
-    pub fn post(&mut self, _: &Transport, _: &[ParameterValue], _: &LiveAudio) {
+    pub fn post(&mut self, _: &LiveControl, _: &LiveAudio) {
         match self.0 {}
     }
 

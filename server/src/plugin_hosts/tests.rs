@@ -31,7 +31,7 @@ fn a_plugin_is_opened_and_ended() {
 #[test]
 fn every_misbehaviour_gives_an_error_that_describes_it() {
     for (script, expected) in [
-        ("old", "it uses protocol version 5; this service uses 4"),
+        ("old", "it uses protocol version 6; this service uses 5"),
         ("refuse", "cannot be used: no licence"),
         ("abort", "crashed (SIGABRT)"),
         ("exit", "ended its own process (exit status: 3)"),

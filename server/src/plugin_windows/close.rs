@@ -2,9 +2,12 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::owner_process;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, Problem};
 use crate::extract::Json;
@@ -26,10 +29,15 @@ pub(super) struct CloseWindowRequest {
 pub(super) async fn close(
     State(state): State<AppState>,
     user: CurrentUser,
+    parts: Parts,
     Json(CloseWindowRequest { window_id }): Json<CloseWindowRequest>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<Response> {
+    let body = serde_json::json!({ "window_id": window_id }).to_string();
+    if let Some(answer) = owner_process::pass_body(&state, &window_id, "close", parts, body).await? {
+        return Ok(answer);
+    }
     let window = state.plugin_windows.find(&user.id, &window_id)?;
     window.stop.cancel();
     window.ended.cancelled().await;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

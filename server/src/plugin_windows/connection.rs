@@ -103,7 +103,8 @@ fn is_picture(media_type: &[u8]) -> bool {
     media_type == b"image/jpeg" || media_type.starts_with(b"multipart/x-mixed-replace;")
 }
 
-fn ended(reason: &str) -> ApiError {
+/// Returns the error for a window that does not answer, with the reason.
+pub(super) fn ended(reason: &str) -> ApiError {
     ApiError::BadGateway {
         code: "window_ended",
         detail: format!("The window of the plugin does not answer: {reason}."),

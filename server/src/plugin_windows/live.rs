@@ -21,7 +21,7 @@ use crate::state::AppState;
 const PROTOCOL: &str = "songfoundry.v1";
 
 /// How long a client may take to close the connection after the end of the server's messages.
-const CLOSE_MAX: Duration = Duration::from_secs(2);
+pub(super) const CLOSE_MAX: Duration = Duration::from_secs(2);
 
 /// Opens a WebSocket to a window. It sends changed parts of the picture as binary messages, and
 /// parameters that the user changes in the window as text; the client sends input and new values.
@@ -95,7 +95,7 @@ fn offers_protocol(headers: &HeaderMap) -> bool {
 
 /// Passes bytes on in both directions until one of the ends has gone. A client that is out of reach
 /// does not close its connection, so that is waited for only for `close_max`.
-async fn pass_on(
+pub(super) async fn pass_on(
     client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
     close_max: Duration,

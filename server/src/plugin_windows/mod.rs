@@ -5,7 +5,8 @@
 //! finds windows. The helper serves the picture on the loopback interface; `connection.rs` sends
 //! requests to it, `forward.rs` and `live.rs` pass on those of the owner.
 //!
-//! The process of the service that opened a window shows it. Other processes answer 404.
+//! The process of the service that opened a window shows it. `owner_process.rs` passes requests for
+//! windows of other processes on.
 
 mod close;
 mod command;
@@ -14,6 +15,7 @@ mod forward;
 mod live;
 mod open;
 mod open_windows;
+mod owner_process;
 mod plugin_state;
 mod process;
 mod queries;
@@ -26,6 +28,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 pub use open_windows::PluginWindows;
+pub(crate) use owner_process::pass_to_owner;
 
 /// Path of the windows, relative to the service.
 const WINDOWS_PATH: &str = "/api/v1/plugins/fx-gui";

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::WINDOWS_PATH;
 use super::command::WAITING_COMMANDS_MAX;
 use super::open_windows::{Reserved, Subject, Window};
-use super::process;
+use super::{owner_process, process};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, Problem};
 use crate::exports::{plugin_request, setup_of};
@@ -98,6 +98,7 @@ pub(super) async fn open(
         Reserved::Existing(window) => answer(&window, true),
         Reserved::New(window) => {
             process::start(state.clone(), window.clone(), found.into(), setup, commands).await?;
+            owner_process::announce(&state, &window).await?;
             answer(&window, false)
         }
     }

@@ -166,12 +166,18 @@ impl PluginWindows {
         let detail = match ended.find(|(ended_id, owner, _)| ended_id == id && owner == owner_id) {
             Some((_, _, reason)) => format!("The window has ended: {reason}."),
             None => {
-                "You have no window of a plugin with this id in this process of the service. A window is \
-                     known only to the process that opened it."
+                "You have no window of a plugin with this id in this process of the service. Other processes \
+                     know it only if the one that opened it has an SF_NODE_ADDRESS."
                     .to_owned()
             }
         };
         Err(ApiError::NotFound { code: "no_such_window", detail })
+    }
+
+    /// Whether this process shows a window, or has shown it.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        let windows = self.windows();
+        windows.open.contains_key(id) || windows.ended.iter().any(|(ended_id, ..)| ended_id == id)
     }
 
     /// Removes a window that has ended. `reason` is a sentence without a capital and a full stop.

@@ -7,6 +7,9 @@
 
 #[path = "../process/database.rs"]
 mod database;
+#[path = "../process/plugin_service.rs"]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
+mod plugin_service;
 mod s3;
 #[path = "../process/small_disk.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the other items")]
@@ -14,6 +17,7 @@ mod small_disk;
 #[path = "../process/support.rs"]
 #[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod support;
+mod windows;
 mod worker;
 
 use std::collections::HashMap;

@@ -1,7 +1,9 @@
 //! The WebSocket of real-time effects: who may open it, how it ends, and the resources that an
 //! abuse uses.
 
-use std::net::TcpStream;
+use std::io::Write as _;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,6 +11,7 @@ use tungstenite::client::IntoClientRequest as _;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Error, Message, WebSocket, client};
 
+use crate::plugin_service::holds_within;
 use crate::support::Service;
 
 const PATH: &str = "/api/v1/plugins/ws/fx-realtime";
@@ -187,4 +190,99 @@ fn an_abuse_ends_or_delays_only_its_own_stream() {
         send(&mut honest, Message::text(text));
         assert_eq!(answer(&mut honest)["cmd"], "error", "{text}");
     }
+}
+
+/// Counts the open descriptors of the service.
+fn descriptors(service: &Service) -> usize {
+    std::fs::read_dir(format!("/proc/{}/fd", service.id())).expect("it runs").count()
+}
+
+/// Returns the number of open streams.
+fn streams(service: &Service) -> usize {
+    let metrics = service.call("GET", "/metrics", &[], "").expect("an answer").body;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("songfoundry_live_streams "));
+    line.and_then(|number| number.parse().ok()).expect("a number")
+}
+
+#[test]
+fn ten_thousand_connects_leave_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The rate limits would refuse most of them.
+    let rates = ["SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "SF_REQUESTS_PER_MINUTE_PER_USER"];
+    let service = Service::start(&folder.path().join("storage"), &rates.map(|name| (name, "0")));
+    let mut honest = open(&service, "", &[]).expect("opens");
+    send(&mut honest, block(0.1));
+    assert_eq!(next(&mut honest), block(0.1));
+    // Connections to the database may open meanwhile.
+    let before = descriptors(&service) + 8;
+    let half = format!("GET {PATH} HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\n", service.address);
+    for batch in 0..100 {
+        let connect = || TcpStream::connect(service.address).expect("connects");
+        // Each batch has 20 connections without a whole handshake, and 80 streams, which end
+        // without a close frame, half of them with a block that nobody reads.
+        let mut connections: Vec<_> = (0..20).map(|_| connect()).collect();
+        for connection in &mut connections[..10] {
+            connection.write_all(half.as_bytes()).expect("sends");
+        }
+        for index in 0..80 {
+            let mut socket = open(&service, "", &[]).expect("opens");
+            if index % 2 == 0 {
+                send(&mut socket, block(1.0));
+            }
+        }
+        let value = f32::from(batch as u8) / 100.0;
+        send(&mut honest, block(value));
+        assert_eq!(next(&mut honest), block(value), "batch {batch}");
+    }
+    let is_clean = || streams(&service) == 1 && descriptors(&service) <= before;
+    assert!(
+        holds_within(Duration::from_secs(60), is_clean),
+        "{} streams, {} descriptors instead of {before}",
+        streams(&service),
+        descriptors(&service)
+    );
+    send(&mut honest, block(0.7));
+    assert_eq!(next(&mut honest), block(0.7));
+    drop(open(&service, "", &[]).expect("a new stream"));
+}
+
+#[test]
+fn a_stream_faster_than_real_time_is_held_back_and_others_are_not() {
+    const FLOOD_BLOCKS: usize = 60_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&folder.path().join("storage"), &[]);
+    let mut honest = open(&service, "", &[]).expect("opens");
+    let flood = open(&service, "", &[]).expect("opens");
+    let connection = flood.get_ref().try_clone().expect("a clone");
+    let (mut sender, mut receiver) = (connection.try_clone().expect("a clone"), flood);
+    let answered = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        // Blocks of 320 seconds of audio, with the mask 0 (RFC 6455, section 5.3).
+        let frame = [&[0x82, 0xFE, 0x08, 0x00, 0, 0, 0, 0][..], &block(0.5).into_data()].concat();
+        scope.spawn(move || (0..FLOOD_BLOCKS).all(|_| sender.write_all(&frame).is_ok()));
+        scope.spawn(|| {
+            while receiver.read().is_ok() {
+                answered.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // The flood has used up its burst of two seconds, at twice real time 750 blocks.
+        let has_burst = || answered.load(Ordering::Relaxed) >= 750;
+        assert!(holds_within(Duration::from_secs(60), has_burst), "the flood is answered");
+        for index in 0..200_u8 {
+            let value = f32::from(index) / 256.0;
+            send(&mut honest, block(value));
+            assert_eq!(next(&mut honest), block(value));
+        }
+        // The honest stream is done before the flood, which needs more than two minutes.
+        let count = answered.load(Ordering::Relaxed);
+        // Ends both threads.
+        connection.shutdown(Shutdown::Both).expect("ends");
+        assert!(count < FLOOD_BLOCKS, "{count} blocks of the flood were answered");
+    });
+    send(&mut honest, json_text(&json!({ "cmd": "stats" })));
+    assert_eq!(answer(&mut honest)["blocks"], 200);
+}
+
+fn json_text(value: &Value) -> Message {
+    Message::text(value.to_string())
 }

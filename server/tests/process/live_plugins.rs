@@ -2,7 +2,7 @@
 //! of `tests/plugins` that misbehave.
 
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
@@ -18,11 +18,11 @@ use tungstenite::{Message, WebSocket};
 use crate::live_effects::{next, open, send};
 use crate::plugin_service::{PluginService, built, holds_within};
 
-const RATE_HZ: u32 = 48_000;
-const FRAMES: usize = 256;
+pub(crate) const RATE_HZ: u32 = 48_000;
+pub(crate) const FRAMES: usize = 256;
 
 /// A setting that lets blocks wait long enough for their plugins on a busy machine.
-const LONG_BLOCK_LIMIT: &[(&str, &str)] = &[("SF_LIVE_PLUGIN_BLOCK_MAX_MS", "10000")];
+pub(crate) const LONG_BLOCK_LIMIT: &[(&str, &str)] = &[("SF_LIVE_PLUGIN_BLOCK_MAX_MS", "10000")];
 
 /// Starts a service whose plugin folder contains plugins of the package zam-plugins and a module of
 /// `tests/plugins`.
@@ -52,25 +52,25 @@ fn id_of(service: &PluginService, name: &str) -> String {
 }
 
 /// A stream that sends a sine and keeps the answers.
-struct Client {
+pub(crate) struct Client {
     socket: WebSocket<TcpStream>,
     frame: usize,
-    answers: Vec<Value>,
-    output: [Vec<f32>; 2],
+    pub(crate) answers: Vec<Value>,
+    pub(crate) output: [Vec<f32>; 2],
 }
 
 impl Client {
-    fn open(service: &PluginService) -> Self {
+    pub(crate) fn open(service: &PluginService) -> Self {
         let socket = open(&service.service, "", &[]).expect("a local caller");
         Self { socket, frame: 0, answers: Vec::new(), output: [Vec::new(), Vec::new()] }
     }
 
-    fn command(&mut self, command: &Value) {
+    pub(crate) fn command(&mut self, command: &Value) {
         send(&mut self.socket, Message::text(command.to_string()));
     }
 
     /// Waits for the next answer that is one of `cmds`.
-    fn wait_for(&mut self, cmds: &[&str]) -> Value {
+    pub(crate) fn wait_for(&mut self, cmds: &[&str]) -> Value {
         loop {
             let is_wanted = |answer: &Value| cmds.iter().any(|cmd| answer["cmd"] == *cmd);
             if let Some(index) = self.answers.iter().position(is_wanted) {
@@ -98,7 +98,7 @@ impl Client {
     }
 
     /// Sends a block and waits for it. Returns its first frame.
-    fn block(&mut self) -> usize {
+    pub(crate) fn block(&mut self) -> usize {
         let input = signal(self.frame);
         let bytes: Vec<u8> = (0..FRAMES)
             .flat_map(|frame| input.each_ref().map(|side| side[frame]))
@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// Sends blocks until one of the answers is one of `cmds`.
-    fn blocks_until(&mut self, cmds: &[&str]) -> Value {
+    pub(crate) fn blocks_until(&mut self, cmds: &[&str]) -> Value {
         loop {
             let is_wanted = |answer: &Value| cmds.iter().any(|cmd| answer["cmd"] == *cmd);
             if let Some(index) = self.answers.iter().position(is_wanted) {
@@ -121,7 +121,7 @@ impl Client {
         }
     }
 
-    fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         self.command(&json!({ "cmd": "flush" }));
         self.wait_for(&["flush_done"]);
         self.frame = 0;
@@ -129,14 +129,14 @@ impl Client {
     }
 
     /// Returns the statistics of the only plugin.
-    fn plugin_stats(&mut self) -> Value {
+    pub(crate) fn plugin_stats(&mut self) -> Value {
         self.command(&json!({ "cmd": "stats" }));
         self.wait_for(&["stats"])["plugins"][0].clone()
     }
 }
 
 /// Returns a block of sines of 110 and 165 Hz, which have no steps above 0.01.
-fn signal(start: usize) -> [Vec<f32>; 2] {
+pub(crate) fn signal(start: usize) -> [Vec<f32>; 2] {
     [110.0, 165.0].map(|frequency_hz: f32| {
         let sample = |frame: usize| {
             let seconds = frame as f32 / RATE_HZ as f32;
@@ -147,7 +147,7 @@ fn signal(start: usize) -> [Vec<f32>; 2] {
 }
 
 /// Returns the peak of a signal.
-fn peak(signal: &[f32]) -> f32 {
+pub(crate) fn peak(signal: &[f32]) -> f32 {
     signal.iter().fold(0.0, |peak: f32, value| peak.max(value.abs()))
 }
 
@@ -174,8 +174,20 @@ fn built_in(id: &str, name: &str) -> Reference<'static> {
 }
 
 fn plugin<'h>(hosts: &'h PluginHosts, name: &str, plugin_id: &str) -> Reference<'h> {
-    let plugin =
-        PluginRef { module: zam_path(name), format: PluginFormat::Vst2, plugin_id: plugin_id.to_owned() };
+    Reference::Plugin(Box::new(open_plugin(hosts, zam_path(name), plugin_id)), Vec::new())
+}
+
+/// Returns what hosts plugins without a service, whose files are in `folder`.
+pub(crate) fn plugin_hosts(folder: &Path) -> PluginHosts {
+    let helper = built().0.join("songfoundry-bridge");
+    let settings = [("SF_STORAGE_DIR", folder.to_owned()), ("SF_BRIDGE", helper)];
+    let source = Source::from_pairs(settings.map(|(name, path)| (name, path.display().to_string())));
+    PluginHosts::new(&Config::load(&source).expect("valid settings"), &Helpers::default())
+}
+
+/// Opens a plugin that processes the same blocks as a stream, but not in real time.
+pub(crate) fn open_plugin<'h>(hosts: &'h PluginHosts, module: PathBuf, plugin_id: &str) -> PluginHost<'h> {
+    let plugin = PluginRef { module, format: PluginFormat::Vst2, plugin_id: plugin_id.to_owned() };
     let options = OpenOptions {
         sample_rate_hz: RATE_HZ,
         block_frames_max: FRAMES as u32,
@@ -183,7 +195,7 @@ fn plugin<'h>(hosts: &'h PluginHosts, name: &str, plugin_id: &str) -> Reference<
         is_real_time: false,
         is_cancelled: &|| false,
     };
-    Reference::Plugin(Box::new(PluginHost::open(hosts, &plugin, options).expect("opens")), Vec::new())
+    PluginHost::open(hosts, &plugin, options).expect("opens")
 }
 
 impl Reference<'_> {
@@ -253,10 +265,8 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
         }
         client.block();
     }
-    let (folder, helper) = (tempfile::tempdir().expect("a folder"), built().0.join("songfoundry-bridge"));
-    let settings = [("SF_STORAGE_DIR", folder.path().to_owned()), ("SF_BRIDGE", helper)];
-    let source = Source::from_pairs(settings.map(|(name, path)| (name, path.display().to_string())));
-    let hosts = PluginHosts::new(&Config::load(&source).expect("valid settings"), &Helpers::default());
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = plugin_hosts(folder.path());
     let mut chain = [
         built_in("eq", "equalizer"),
         plugin(&hosts, "ZamVerb", &verb),
@@ -298,7 +308,7 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
 }
 
 /// Ends the process that hosts the plugin, by the id that the administrator sees.
-fn kill_plugin(service: &PluginService) {
+pub(crate) fn kill_plugin(service: &PluginService) {
     let folder = service.folder.path().to_string_lossy().into_owned();
     let is_host = |pid: &str| {
         let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
@@ -365,6 +375,64 @@ fn a_killed_plugin_returns_with_its_settings() {
     assert_eq!((&stats["restarts"], &stats["is_ready"]), (&json!(1), &json!(true)), "{stats}");
     assert!(silence < Duration::from_secs(10), "{silence:?}");
     println!("a killed plugin is back after {silence:?}");
+}
+
+#[test]
+fn a_new_state_is_taken_over_without_a_restart() {
+    let service = start("vst2_effect", &["ZaMaximX2"], LONG_BLOCK_LIMIT);
+    let maxim = id_of(&service, "ZaMaximX2");
+    let effect = json!({ "id": "max", "type": "vst2", "plugin_id": maxim });
+    let request = json!({ "plugin_id": maxim });
+    let parameters = service.service.expect(200, "POST", "/api/v1/plugins/parameters", &[], &request);
+    let list = parameters["parameters"].as_array().expect("a list");
+    let threshold = list.iter().find(|parameter| parameter["name"] == "Threshold").expect("a parameter");
+    let (id, loud) = (threshold["id"].to_string(), threshold["value"].as_f64().expect("a number"));
+    let mut client = Client::open(&service);
+    client.command(&json!([effect]));
+    client.wait_for(&["plugin_ready"]);
+    client.flush();
+    let level = |client: &mut Client| {
+        (0..150).for_each(|_| _ = client.block());
+        peak(&client.output[0][client.output[0].len() - 20 * FRAMES..])
+    };
+    let state = |client: &mut Client| {
+        client.command(&json!({ "cmd": "state", "effect": "max" }));
+        client.wait_for(&["state"])["state"].clone()
+    };
+    let set = |client: &mut Client, value: f64| {
+        client.command(&json!({ "cmd": "SET_PARAM", "effect": "max", "param": id, "value": value }));
+        client.block();
+    };
+    let (first, first_level) = (state(&mut client), level(&mut client));
+    set(&mut client, 0.3);
+    let (second, second_level) = (state(&mut client), level(&mut client));
+    assert!((first_level - second_level).abs() > 0.02 && first != second, "{first_level} {second_level}");
+    for (state, expected) in [(&first, first_level), (&second, second_level)] {
+        let mut effect = effect.clone();
+        effect["state"] = state.clone();
+        client.command(&json!([effect]));
+        let found = level(&mut client);
+        assert!((found - expected).abs() < 1e-3, "{found} instead of {expected}");
+    }
+    // The values of a chain apply to its state.
+    let mut with_value = effect;
+    with_value["state"] = first;
+    with_value["params"] = json!({ id.as_str(): 0.3 });
+    client.command(&json!([with_value]));
+    let found = level(&mut client);
+    assert!((found - second_level).abs() < 1e-3, "{found} instead of {second_level}");
+    set(&mut client, loud);
+    assert!((level(&mut client) - first_level).abs() < 1e-3);
+    // A state that is none is refused, and the plugin goes on.
+    with_value["state"] = json!("AAAA");
+    with_value["params"] = json!({});
+    client.command(&json!([with_value]));
+    assert_eq!(client.blocks_until(&["error"])["code"], "bad_state");
+    assert!((level(&mut client) - first_level).abs() < 1e-3);
+    let is_restart =
+        |answer: &Value| ["plugin_ready", "plugin_failed"].iter().any(|cmd| answer["cmd"] == *cmd);
+    assert!(!client.answers.iter().any(is_restart), "{:?}", client.answers);
+    assert_eq!(client.plugin_stats()["restarts"], 0);
 }
 
 #[test]

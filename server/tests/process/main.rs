@@ -14,6 +14,7 @@ mod held_memory;
 mod https;
 mod json_memory;
 mod live_effects;
+mod live_instruments;
 mod live_plugins;
 mod local_trust;
 mod made_banks;

@@ -1,20 +1,22 @@
 //! Blocks that a plugin processes in real time, in memory that the service and the helper share.
 //!
-//! The service posts a block: it writes the input, the position and the changes of parameters, then
-//! the number of the block, and a byte on a socket. The helper processes the posted blocks in
+//! The service posts a block: it writes the input, the position, the changes of parameters and the
+//! MIDI events, then the number of the block, and a byte on a socket. The helper processes the posted blocks in
 //! order, writes each output and then the number of the block, and a byte on another socket. A byte
 //! that does not fit is left out, because those before it wake the reader. The reader reads the
 //! bytes before the number. When the service closes its ends, the helper processes no blocks any
 //! more. Neither waits for the other in the memory, and neither trusts it: all values are read as
 //! plain numbers, and counts are limited by their reader.
 
+mod event;
 mod memory;
 
 pub use memory::LiveMemory;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::host::{ParameterValue, Transport};
+use crate::host::{Event, ParameterValue, Transport};
+use event::{EVENT_WORDS, read_event, write_event};
 
 /// Number of frames of a block.
 pub const LIVE_FRAMES: usize = 256;
@@ -27,6 +29,9 @@ pub const LIVE_BLOCKS: u32 = 8;
 
 /// Maximum number of changes of parameters with one block.
 pub const LIVE_CHANGES_MAX: usize = 64;
+
+/// Maximum number of MIDI events in one block. Plugins built with DPF drop events beyond 512.
+pub const LIVE_EVENTS_MAX: usize = 256;
 
 // Indices of 32-bit words. Numbers of 64 bits have two words, the lower half first.
 const POSTED: usize = 0;
@@ -41,7 +46,9 @@ const BAR_START: usize = 6;
 const CHANGE_COUNT: usize = 8;
 const CHANGES: usize = 9;
 const CHANGE_WORDS: usize = 3;
-const INPUT: usize = CHANGES + LIVE_CHANGES_MAX * CHANGE_WORDS;
+const EVENT_COUNT: usize = CHANGES + LIVE_CHANGES_MAX * CHANGE_WORDS;
+const EVENTS: usize = EVENT_COUNT + 1;
+const INPUT: usize = EVENTS + LIVE_EVENTS_MAX * EVENT_WORDS;
 const OUTPUT: usize = INPUT + LIVE_CHANNELS * LIVE_FRAMES;
 const LATENCY: usize = OUTPUT + LIVE_CHANNELS * LIVE_FRAMES;
 const NON_FINITE: usize = LATENCY + 1;
@@ -49,6 +56,17 @@ const BLOCK_WORDS: usize = NON_FINITE + 1;
 
 /// Number of bytes of the memory.
 pub const LIVE_MEMORY_BYTES: usize = size_of::<u32>() * (FIRST_BLOCK + LIVE_BLOCKS as usize * BLOCK_WORDS);
+
+/// The content of a block besides its audio.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveControl {
+    /// Position of the first frame.
+    pub transport: Transport,
+    /// Values that parameters have from the first frame on.
+    pub changes: Vec<ParameterValue>,
+    /// MIDI events in ascending order of their frames, without ids of notes.
+    pub events: Vec<Event>,
+}
 
 /// A block of left and right.
 pub type LiveAudio = [[f32; LIVE_FRAMES]; LIVE_CHANNELS];
@@ -64,9 +82,11 @@ pub struct LiveAnswer {
 
 impl LiveMemory {
     /// Writes block number `number` and then posts it. Blocks are numbered from 1 on, and at most
-    /// [`LIVE_BLOCKS`] wait for an answer. Changes beyond [`LIVE_CHANGES_MAX`] are left out.
-    pub fn post(&self, number: u32, transport: &Transport, changes: &[ParameterValue], input: &LiveAudio) {
+    /// [`LIVE_BLOCKS`] wait for an answer. Changes beyond [`LIVE_CHANGES_MAX`] and events beyond
+    /// [`LIVE_EVENTS_MAX`] are left out.
+    pub fn post(&self, number: u32, control: &LiveControl, input: &LiveAudio) {
         let block = self.block(number);
+        let LiveControl { transport, changes, events } = control;
         write_64(block, TEMPO, transport.tempo_bpm.to_bits());
         write_64(block, FRAME, transport.position_frames.cast_unsigned());
         write_64(block, QUARTERS, transport.position_quarters.to_bits());
@@ -78,6 +98,11 @@ impl LiveMemory {
             block[start].store(change.id, Ordering::Relaxed);
             write_64(block, start + 1, change.value.to_bits());
         }
+        let mut count = 0;
+        for event in events.iter().take(LIVE_EVENTS_MAX) {
+            count += usize::from(write_event(&block[EVENTS + count * EVENT_WORDS..], event));
+        }
+        block[EVENT_COUNT].store(count as u32, Ordering::Relaxed);
         write_audio(&block[INPUT..OUTPUT], input);
         self.words()[POSTED].store(number, Ordering::Release);
     }
@@ -88,24 +113,28 @@ impl LiveMemory {
         self.words()[POSTED].load(Ordering::Acquire)
     }
 
-    /// Reads a posted block. Replaces the content of `changes` and `input`. Returns the position.
-    pub fn read(&self, number: u32, changes: &mut Vec<ParameterValue>, input: &mut LiveAudio) -> Transport {
+    /// Reads a posted block. Replaces the content of `control` and `input`.
+    pub fn read(&self, number: u32, control: &mut LiveControl, input: &mut LiveAudio) {
         let block = self.block(number);
         let count = (block[CHANGE_COUNT].load(Ordering::Relaxed) as usize).min(LIVE_CHANGES_MAX);
-        changes.clear();
-        changes.extend((0..count).map(|index| {
+        control.changes.clear();
+        control.changes.extend((0..count).map(|index| {
             let start = CHANGES + index * CHANGE_WORDS;
             let id = block[start].load(Ordering::Relaxed);
             ParameterValue { id, value: f64::from_bits(read_64(block, start + 1)) }
         }));
+        let count = (block[EVENT_COUNT].load(Ordering::Relaxed) as usize).min(LIVE_EVENTS_MAX);
+        control.events.clear();
+        let event = |index| read_event(&block[EVENTS + index * EVENT_WORDS..]);
+        control.events.extend((0..count).filter_map(event));
         read_audio(&block[INPUT..OUTPUT], input);
-        Transport {
+        control.transport = Transport {
             tempo_bpm: f64::from_bits(read_64(block, TEMPO)),
             position_frames: read_64(block, FRAME).cast_signed(),
             position_quarters: f64::from_bits(read_64(block, QUARTERS)),
             bar_start_quarters: f64::from_bits(read_64(block, BAR_START)),
             ..Transport::default()
-        }
+        };
     }
 
     /// Writes the output of a block and then marks it as answered.
@@ -164,6 +193,7 @@ fn read_audio(words: &[AtomicU32], audio: &mut LiveAudio) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::EventKind;
 
     #[test]
     fn two_mappings_of_a_file_exchange_blocks() {
@@ -178,20 +208,26 @@ mod tests {
         std::fs::remove_file(&path).expect("removes");
         let mut input = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
         (input[0][0], input[1][LIVE_FRAMES - 1]) = (0.5, f32::MIN_POSITIVE);
-        let changes = vec![ParameterValue { id: 7, value: 0.1 }; LIVE_CHANGES_MAX + 1];
-        let transport = Transport {
-            tempo_bpm: 90.5,
-            position_frames: -3,
-            position_quarters: 7.25,
-            bar_start_quarters: 4.0,
-            ..Transport::default()
+        let kind = EventKind::Controller { channel: 1, controller: 7, value: 100 };
+        let mut control = LiveControl {
+            transport: Transport {
+                tempo_bpm: 90.5,
+                position_frames: -3,
+                position_quarters: 7.25,
+                bar_start_quarters: 4.0,
+                ..Transport::default()
+            },
+            changes: vec![ParameterValue { id: 7, value: 0.1 }; LIVE_CHANGES_MAX + 1],
+            events: vec![Event { frame: 255, kind }; LIVE_EVENTS_MAX + 1],
         };
         for number in 1..=2 * LIVE_BLOCKS {
-            service.post(number, &transport, &changes, &input);
+            service.post(number, &control, &input);
+            control.changes.truncate(LIVE_CHANGES_MAX);
+            control.events.truncate(LIVE_EVENTS_MAX);
             assert_eq!((helper.posted(), service.answered()), (number, number - 1));
-            let (mut read_changes, mut read_input) = (Vec::new(), [[1.0; LIVE_FRAMES]; LIVE_CHANNELS]);
-            assert_eq!(helper.read(number, &mut read_changes, &mut read_input), transport);
-            assert_eq!((read_changes.as_slice(), read_input), (&changes[..LIVE_CHANGES_MAX], input));
+            let (mut read, mut read_input) = (LiveControl::default(), [[1.0; LIVE_FRAMES]; LIVE_CHANNELS]);
+            helper.read(number, &mut read, &mut read_input);
+            assert_eq!((&read, read_input), (&control, input));
             input[0][1] = number as f32;
             let answer = LiveAnswer { latency_frames: number, non_finite_samples: 2 };
             helper.answer(number, &input, answer);

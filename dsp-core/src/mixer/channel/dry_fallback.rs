@@ -38,6 +38,11 @@ impl DryFallback {
         }
     }
 
+    /// Returns the crossfade time in frames.
+    pub(super) fn fade_frames(&self) -> u32 {
+        self.fade_frames
+    }
+
     /// Changes the latency of the effect, with a crossfade of its delayed input. Allocates memory.
     pub fn set_latency(&mut self, latency_frames: usize) {
         self.dry.iter_mut().for_each(|delay| delay.set_frames(latency_frames, self.fade_frames));

@@ -285,6 +285,12 @@ impl<E: LiveEffect> LiveChain<E> {
         self.order.iter().map(|id| latency(id).unwrap_or(0)).collect()
     }
 
+    /// Returns the latency in frames of an effect and of those that follow it: 0 without the effect.
+    pub fn latency_from_frames(&self, id: &str) -> usize {
+        let index = self.order.iter().position(|known| known == id).unwrap_or(self.order.len());
+        self.latencies_frames()[index..].iter().sum()
+    }
+
     /// Whether an effect is fading out.
     pub fn is_changing(&self) -> bool {
         self.slots.iter().any(Slot::is_fading_out)

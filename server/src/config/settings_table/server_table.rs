@@ -29,6 +29,13 @@ pub(super) const SERVER_SETTINGS: &[Setting] = &[
         ..DEFAULT_SETTING
     },
     Setting {
+        name: "SF_NODE_ADDRESS",
+        default_note: "none: a window of a plugin is known only to the process that opened it",
+        range: Range::Text("a host and a port, such as 10.0.0.2:8600"),
+        description: "Address at which the other processes of this installation reach this one over HTTP, in a private network.",
+        ..DEFAULT_SETTING
+    },
+    Setting {
         name: "SF_TLS_CERT",
         default_note: "none: HTTP",
         range: Range::Text("a PEM file with the service's certificate, then those that signed it"),
