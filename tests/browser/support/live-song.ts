@@ -91,3 +91,17 @@ export async function passFrames(page: Page, frames: number): Promise<void> {
     });
   }, frames);
 }
+
+/** Returns the late blocks of all live chains since they were opened. */
+export function lateBlocksOfAll(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { engine } = window.songfoundry;
+    if (!engine) throw new Error('the engine is not ready');
+    return new Promise<number>((resolve) => {
+      const end = engine.onStatus(({ live }) => {
+        end();
+        resolve(live.reduce((sum, { lateBlocks }) => sum + lateBlocks, 0));
+      });
+    });
+  });
+}

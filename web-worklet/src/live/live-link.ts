@@ -67,6 +67,7 @@ export class LiveLink {
   #openAttempts = new Map<string, number>();
   #chainFrames = 0;
   #droppedBlocks = 0;
+  #refusal: string | null = null;
   #isClosed = false;
   /** Number of messages of the service. */
   #heard = 0;
@@ -147,6 +148,7 @@ export class LiveLink {
 
   setChain(chain: LiveChainSettings, lanes: readonly LiveLane[]): void {
     this.#chain = chain;
+    this.#refusal = null;
     this.#openAttempts.clear();
     this.#plugins = new Map(
       chain.effects.flatMap(({ id, type }) => (type === 'builtin' ? [] : [[id, this.#plugins.get(id) ?? { kind: 'opening' }]])),
@@ -264,7 +266,7 @@ export class LiveLink {
     this.pump();
   }
 
-  #receive({ cmd, effect = '', detail = '', restarting = false, total = 0 }: Answer): void {
+  #receive({ cmd, effect = '', detail = '', code = '', restarting = false, total = 0 }: Answer): void {
     switch (cmd) {
       case 'latency':
         this.#hasChain = true;
@@ -291,6 +293,7 @@ export class LiveLink {
         if (!restarting) this.#openAgain(effect);
         break;
       case 'error':
+        if (code === 'too_many_plugins') this.#refusal = detail.replace(/^effect \d+ is left out: /, '');
         // An effect that is left out names no effect, so it concerns those that do not open.
         for (const [id, state] of this.#plugins) if (state.kind === 'opening') this.#plugins.set(id, { kind: 'missing', detail });
         break;
@@ -321,9 +324,9 @@ export class LiveLink {
 
   #sendChain(): void {
     if (!this.#chain || this.#connection.kind !== 'open') return;
-    const { sampleRateHz, seed, bpm, effects } = this.#chain;
+    const { sampleRateHz, seed, trackId, bpm, effects } = this.#chain;
     this.#automated.clear();
-    this.#command({ cmd: 'chain', sample_rate: sampleRateHz, seed, bpm, effects });
+    this.#command({ cmd: 'chain', sample_rate: sampleRateHz, seed, track_id: trackId, bpm, effects });
   }
 
   #command(command: object): void {
@@ -342,6 +345,7 @@ export class LiveLink {
       chainFrames: this.#chainFrames,
       queuedBlocks: this.#inFlight.length,
       droppedBlocks: this.#droppedBlocks,
+      refusal: this.#refusal,
     };
   }
 }

@@ -3,6 +3,7 @@
 pub(super) mod chain;
 mod dry_fallback;
 pub(super) mod fader;
+pub(super) mod insert;
 mod live_chain;
 pub(super) mod meter;
 pub(super) mod rack;
@@ -14,6 +15,7 @@ pub(super) mod strip;
 
 pub use chain::{EffectChain, SlotSource};
 pub use dry_fallback::DryFallback;
+pub use insert::InsertBuffers;
 pub use live_chain::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LivePass, LiveSource};
 pub use rack::effect_seed;
 pub use slot::EffectSlot;
