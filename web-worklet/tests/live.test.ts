@@ -290,6 +290,15 @@ describe('the link', () => {
     expect(rig.service.commands.at(-1)).toMatchObject({ cmd: 'chain', track_id: 'lead' });
   });
 
+  it('reports the figures of the service', () => {
+    const rig = new Rig(true);
+    expect(rig.report?.service).toBeNull();
+    rig.link.askForFigures();
+    expect(rig.service.commands.at(-1)).toEqual({ cmd: 'stats' });
+    rig.service.tell({ cmd: 'stats', blocks: 9, mean_ms: 0.5, p99_ms: 2, plugins: [{ late_blocks: 3 }, { late_blocks: 4 }] });
+    expect(rig.link.report.service).toEqual({ meanMs: 0.5, p99Ms: 2, dryBlocks: 7 });
+  });
+
   it('lets Play wait for a slow flush', () => {
     const rig = new Rig(true);
     rig.service.answersFlushes = false;

@@ -8,7 +8,7 @@ import type { Locator, Page } from '@playwright/test';
 import { equalRanges, firstSound, largestDifference, largestStep, peak, type FrameRange } from '../support/audio';
 import { recorded, recordMore, recordSound, startRecording, type Recording } from '../support/capture';
 import { play } from '../support/demo';
-import { effectPanel, liveCounts, openSong, organTrack, passFrames, renderSong, songOf, TICKS_PER_SEC, useLargeBuffer, zamVerb, type Song } from '../support/live-song';
+import { effectPanel, lateBlocksOfAll, liveCounts, openSong, organTrack, passFrames, renderSong, songOf, TICKS_PER_SEC, useLargeBuffer, zamVerb, type Song } from '../support/live-song';
 import { addPluginFolder, drawNote, exportSong, newNekobiSong, ONSET_LEVEL, RATE_HZ, recordSong, saveAndReadSong } from '../support/plugin-song';
 import { expect, startService, test, type Service } from '../support/service';
 import type { StoredProject } from '../support/stored';
@@ -41,18 +41,12 @@ async function addMasterEffects(page: Page, names: readonly string[]): Promise<v
   }
 }
 
-async function lateBlocks(page: Page): Promise<number> {
-  return Number.parseInt(/(\d+) late/.exec((await figures(page).textContent()) ?? '')?.[1] ?? 'NaN', 10);
-}
-
 /** Plays the song until a playback had no late block, and returns that playback. */
 async function recordInTime(page: Page): ReturnType<typeof recordSong> {
   for (let attempt = 1; ; attempt += 1) {
-    const before = await lateBlocks(page);
+    const before = await lateBlocksOfAll(page);
     const recording = await recordSong(page);
-    // The page shows the count twice a second.
-    await page.waitForTimeout(600);
-    const late = (await lateBlocks(page)) - before;
+    const late = (await lateBlocksOfAll(page)) - before;
     console.log(`live playback ${attempt}: ${late} late blocks, ${await figures(page).textContent()}`);
     if (late === 0) return recording;
     expect(attempt, 'playbacks with late blocks').toBeLessThan(ATTEMPTS);
@@ -161,14 +155,14 @@ const dropOuts = async (page: Page): Promise<number> =>
 
 /** Plays in a loop for a number of frames of the audio clock, and returns what was missing. */
 async function soak(page: Page, service: Service, frames: number): Promise<{ late: number; dry: number; restarts: number; underruns: number }> {
-  const [late, underruns, before] = [await lateBlocks(page), await dropOuts(page), await liveCounts(page, service)];
+  const [late, underruns, before] = [await lateBlocksOfAll(page), await dropOuts(page), await liveCounts(page, service)];
   await play(page);
   await passFrames(page, frames);
   // The page shows the counts twice a second.
   await page.waitForTimeout(600);
   const after = await liveCounts(page, service);
   const counts = {
-    late: (await lateBlocks(page)) - late,
+    late: (await lateBlocksOfAll(page)) - late,
     dry: after.lateBlocks - before.lateBlocks,
     restarts: after.restarts - before.restarts,
     underruns: (await dropOuts(page)) - underruns,
@@ -234,12 +228,12 @@ test('a parameter that is moved while the song plays reaches the plugin', async 
     const [before, after] = [await renderSong(page, service, song(0.25)), await renderSong(page, service, song(1))];
     expect(largestDifference(before, after, ONSET_LEVEL).difference, 'the parameter is audible').toBeGreaterThan(0.01);
     for (let attempt = 1; ; attempt += 1) {
-      const late = await lateBlocks(page);
+      const late = await lateBlocksOfAll(page);
       const live = await recordWith(page, async () => {
         await effectPanel(page, 'ZamVerb').getByRole('slider', { name: /wet/i }).focus();
         await page.keyboard.press('End');
       });
-      const lateCount = (await lateBlocks(page)) - late;
+      const lateCount = (await lateBlocksOfAll(page)) - late;
       const options = { offset: firstSound(live, ONSET_LEVEL) - firstSound(before, ONSET_LEVEL), tolerance: TOLERANCE, least: RATE_HZ / 2 };
       const [old, moved] = [equalRanges(live, before, options), equalRanges(live, after, options)];
       console.log(`moved while playing: ${lateCount} late blocks; as before ${JSON.stringify(old)}, as after ${JSON.stringify(moved)}`);
@@ -291,7 +285,7 @@ test('when the helper of a live plugin dies, the sound goes on dry without a cli
     const [wet, dry] = [await renderSong(page, service, song(false)), await renderSong(page, service, song(true))];
     const panel = effectPanel(page, 'ZamVerb');
     for (let attempt = 1; ; attempt += 1) {
-      const late = await lateBlocks(page);
+      const late = await lateBlocksOfAll(page);
       const { restarts } = await liveCounts(page, service);
       const live = await recordWith(page, async () => {
         const helpers = helpersOf(service.pid);
@@ -302,7 +296,7 @@ test('when the helper of a live plugin dies, the sound goes on dry without a cli
       });
       await page.screenshot({ path: 'output/live-plugins-restarted.png' });
       expect(await panel.getByRole('slider', { name: /wet/i }).getAttribute('aria-valuenow')).toBe('0.75');
-      const lateCount = (await lateBlocks(page)) - late;
+      const lateCount = (await lateBlocksOfAll(page)) - late;
       const options = { offset: firstSound(live, ONSET_LEVEL) - firstSound(wet, ONSET_LEVEL), tolerance: TOLERANCE, least: RATE_HZ / 20 };
       const [[before, again], [outage]] = [equalRanges(live, wet, options), equalRanges(live, dry, options)];
       console.log(`helper killed: ${lateCount} late blocks; ${JSON.stringify({ before, outage, again, frames: live.left.length })}`);

@@ -67,7 +67,9 @@ test('the plugins of a track play live as in the export, and other tracks stay a
     await openSong(page, service, song(0.25));
     await makeLive(page, 'Lead');
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Live: you hear');
-    await expect(page.getByRole('group', { name: 'Live plugins' })).toContainText('ms');
+    // The latency, and the mean and the 99th percentile of a block's time in the service.
+    await expect(page.getByRole('group', { name: 'Live plugins' })).toContainText(/^\d+ ms 0 late \d+\.\d \/ \d+\.\d ms/);
+    await expect(page.getByRole('group', { name: 'Channel Lead' })).toContainText(/Live \d+ ms/);
     await page.screenshot({ path: 'output/live-tracks.png' });
     await page.setViewportSize({ width: 1024, height: 768 });
     await page.screenshot({ path: 'output/live-tracks-1024.png' });

@@ -34,7 +34,7 @@ export class LiveChain {
     this.#worker = new Worker(workerUrl, { type: 'module' });
     this.#worker.onerror = ({ message }) => {
       const connection: LiveConnection = { kind: 'failed', detail: message || 'the script of the live plugins cannot be loaded' };
-      onReport({ connection, plugins: [], chainFrames: 0, queuedBlocks: 0, droppedBlocks: 0, refusal: null });
+      onReport({ connection, plugins: [], chainFrames: 0, queuedBlocks: 0, droppedBlocks: 0, refusal: null, service: null });
     };
     this.#worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => onReport(data);
     const rings = canShareMemory() ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;

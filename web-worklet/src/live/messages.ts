@@ -56,6 +56,15 @@ export type LivePluginState =
 /** State of the connection to the service; `failed` if the worker cannot run at all. */
 export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string } | { kind: 'failed'; detail: string };
 
+/** Figures of the service for a chain, since the stream began. */
+export type LiveServiceFigures = {
+  /** Mean and 99th percentile of the time that a block spends in the service, in milliseconds. */
+  meanMs: number;
+  p99Ms: number;
+  /** Blocks that plugins did not answer in time, which passed them unprocessed. */
+  dryBlocks: number;
+};
+
 /** What the worker tells the page when it changes. */
 export type WorkerReport = {
   connection: LiveConnection;
@@ -69,6 +78,8 @@ export type WorkerReport = {
   droppedBlocks: number;
   /** The limit that keeps the service from running a plugin of the chain; null without one. */
   refusal: string | null;
+  /** Null before the first answer of the service. */
+  service: LiveServiceFigures | null;
 };
 
 /** From the audio thread to the worker. */
