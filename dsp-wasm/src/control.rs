@@ -117,9 +117,11 @@ impl WasmEngine {
                     self.meter = watch.then(|| Box::new(MasterMeter::new(self.sample_rate_hz)));
                 }
             }
-            Command::SetMasterInsert { latency_frames } => {
-                self.mixer.set_master_insert(latency_frames.map(|frames| frames as usize));
-                self.metronome.set_latency(self.mixer.latency_frames());
+            Command::SetInsert { track_id, latency_frames } => {
+                if let Some(owner) = self.owner(track_id.as_deref()) {
+                    self.mixer.set_insert(owner, latency_frames.map(|frames| frames as usize));
+                    self.metronome.set_latency(self.mixer.latency_frames());
+                }
             }
             Command::ResetMeters => self.meter.iter_mut().for_each(|meter| meter.restart()),
             Command::DropBank { slot } => self.drop_bank(slot)?,
@@ -136,7 +138,7 @@ impl WasmEngine {
 }
 
 impl WasmEngine {
-    fn owner(&self, track_id: Option<&str>) -> Option<EffectOwner> {
+    pub(crate) fn owner(&self, track_id: Option<&str>) -> Option<EffectOwner> {
         match track_id {
             Some(id) => self.mixer.track_index(id).map(EffectOwner::Track),
             None => Some(EffectOwner::Master),

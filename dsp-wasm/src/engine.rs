@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::meters::MasterMeter;
 use dsp_core::metronome::Metronome;
-use dsp_core::mixer::{Mixer, Slots, Underruns};
+use dsp_core::mixer::{InsertBuffers, Mixer, Slots, Underruns};
 use dsp_core::session::{Audio, AudioSlot, Event, Session};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
@@ -329,34 +329,16 @@ impl WasmEngine {
         input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
-    /// Returns the address of two buffers of 256 floats, left and right, that contain the input of
-    /// the master's effects outside the engine after each [`Self::process`]. Returns 0 if there are
-    /// no such effects.
-    #[wasm_bindgen(js_name = insertInput)]
-    pub fn insert_input(&mut self) -> *const f32 {
-        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.input.as_ptr().cast())
-    }
-
-    /// Returns the address of two buffers of 256 floats, left and right, for the output of the
-    /// master's effects outside the engine. Returns 0 if there are no such effects.
-    #[wasm_bindgen(js_name = insertOutput)]
-    pub fn insert_output(&mut self) -> *const f32 {
-        self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.output.as_ptr().cast())
-    }
-
-    /// Latency of the input of the master's effects outside the engine, in frames.
-    #[wasm_bindgen(getter, js_name = insertInputLatency)]
-    pub fn insert_input_latency(&self) -> usize {
-        self.mixer.master_insert_input_latency()
-    }
-
-    /// Uses the buffers at [`Self::insert_output`] for the next block. Without this call, the block
-    /// is the input of the effects, with the same latency.
-    #[wasm_bindgen(js_name = useInsertOutput)]
-    pub fn use_insert_output(&mut self) {
-        if let Some(insert) = self.mixer.master_insert() {
-            insert.has_output = true;
-        }
+    /// Returns the address of the buffers of effects outside the engine, which follow those of a
+    /// track, or of the master without an id: input left and right, output left and right, of 256
+    /// floats each. Two 32-bit integers follow: whether the output is for the next block, and the
+    /// latency of the input in frames. Without output, the block is the input with the latency of
+    /// the effects. Returns 0 if there are no such effects.
+    #[wasm_bindgen(js_name = insertBuffers)]
+    pub fn insert_buffers(&mut self, track_id: Option<String>) -> *const InsertBuffers {
+        let owner = self.owner(track_id.as_deref());
+        let buffers = owner.and_then(|owner| self.mixer.insert(owner));
+        buffers.map_or(std::ptr::null(), |buffers| &raw const *buffers)
     }
 
     /// Returns the address of the left output buffer of 256 floats.

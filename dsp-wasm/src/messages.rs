@@ -140,8 +140,12 @@ pub enum ControlCommand {
         /// Whether the master is measured.
         watch: bool,
     },
-    /// Sets the latency of the master's effects outside the engine; null removes these effects.
-    SetMasterInsert {
+    /// Sets the latency of effects outside the engine, which follow those of a track or of the
+    /// master; null removes the effects outside the engine.
+    SetInsert {
+        /// Id of the track; null for the master.
+        #[tsify(type = "string | null")]
+        track_id: Option<String>,
         /// Frames from the input of the effects to their output.
         #[tsify(type = "number | null")]
         latency_frames: Option<u32>,

@@ -347,11 +347,11 @@ export class EngineClient {
   }
 
   /**
-   * Lets the master's signal before the fader pass the worker at a port, instead of the effects of
-   * the session; null ends that. {@link LiveChain} calls this.
+   * Lets the signal of a track, or of the master for null, pass the worker at a port before the
+   * fader; the chain null ends that. {@link LiveChain} calls this.
    */
-  setLiveChain(chain: BulkCommands['setLiveChain']['chain']): void {
-    this.#send({ type: 'setLiveChain', chain }, chain ? [chain.port] : []);
+  setLiveChain(trackId: string | null, chain: BulkCommands['setLiveChain']['chain']): void {
+    this.#send({ type: 'setLiveChain', trackId, chain }, chain ? [chain.port] : []);
   }
 
   /**

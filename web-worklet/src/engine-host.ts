@@ -3,7 +3,7 @@
  * state.
  */
 import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
-import { LiveInsert, type InsertBuffers } from './live/live-insert';
+import { LiveInserts } from './live/live-inserts';
 import { LoadGauge } from './load-gauge';
 import type { EngineCommand, EngineReport, EngineStatus, TrackAudio } from './protocol';
 
@@ -44,7 +44,7 @@ export class EngineHost {
     peaks: new Float32Array(0),
     load: 0,
     underruns: 0,
-    live: null,
+    live: [],
   };
   #framesToReport = 0;
   readonly #sampleRateHz: number;
@@ -54,9 +54,8 @@ export class EngineHost {
   /** The target frame of a pending seek. */
   #seekFrame: number | undefined;
   #hasFailed = false;
-  #insert: LiveInsert | null = null;
-  #insertBuffers: InsertBuffers | null = null;
-  /** The command that begins playback when the live chain is clear. */
+  readonly #inserts: LiveInserts;
+  /** The command that begins playback when the live chains are clear. */
   #waitingPlay: (EngineCommand & { type: 'play' }) | null = null;
   /** Frames for which playback still waits. */
   #waitFrames = 0;
@@ -77,6 +76,13 @@ export class EngineHost {
     this.#sampleRateHz = sampleRateHz;
     this.#meterFrames = sampleRateHz / METER_REPORTS_PER_SECOND;
     this.#gauge = new LoadGauge(sampleRateHz, nowMs);
+    const setLatency = (trackId: string | null, latencyFrames: number | null): void => {
+      this.#engine.carryOut({ type: 'setInsert', trackId, latencyFrames });
+      // The latency may have been allocated in grown memory.
+      this.#left = new Float32Array(0);
+    };
+    const buffersOf = (trackId: string | null): number => this.#engine.insertBuffers(trackId);
+    this.#inserts = new LiveInserts({ setLatency, buffersOf }, () => this.#startPlaying());
     this.#updateViews();
   }
 
@@ -112,7 +118,7 @@ export class EngineHost {
       if (this.#waitingPlay && this.#waitFrames < 0) this.#startPlaying();
       for (let start = 0; start < left.length; ) {
         const contiguous = this.#engine.contiguousFrames(Math.min(BLOCK_FRAMES, left.length - start));
-        const frames = this.#insert?.framesOfBlock(contiguous) ?? contiguous;
+        const frames = this.#inserts.framesOfBlock(contiguous);
         this.#renderBlock(left, right, start, frames);
         start += frames;
       }
@@ -144,6 +150,7 @@ export class EngineHost {
       case 'setSession':
         engine.setSession(command.bytes);
         this.#assignInputs();
+        this.#inserts.renew();
         this.#reply(command.request);
         break;
       case 'seek':
@@ -181,15 +188,16 @@ export class EngineHost {
         this.#assignInputs();
         break;
       case 'setLiveChain':
-        this.#setLiveChain(command.chain);
+        this.#startPlaying();
+        this.#inserts.set(command.trackId, command.chain);
         break;
       case 'play':
-        if (this.#insert?.isConnected && !command.countInBars && !engine.playing) this.#prepare(command);
+        if (this.#inserts.isConnected && !command.countInBars && !engine.playing) this.#prepare(command);
         else this.#carryOutPlay(command);
         break;
       case 'stop':
         this.#waitingPlay = null;
-        this.#insert?.cancel();
+        this.#inserts.cancel();
         engine.carryOut(command);
         break;
       default:
@@ -207,38 +215,14 @@ export class EngineHost {
     this.#engine.carryOut({ type: 'seek', frame: this.#seekFrame });
     this.#seekFrame = undefined;
     if (this.#waitingPlay) this.#prepare(this.#waitingPlay);
-    else if (this.#engine.playing) this.#insert?.start();
+    else if (this.#engine.playing) this.#inserts.start();
   }
 
-  #setLiveChain(chain: (EngineCommand & { type: 'setLiveChain' })['chain']): void {
-    this.#insert?.end();
-    this.#startPlaying();
-    const setLatency = (latencyFrames: number | null): void => {
-      this.#engine.carryOut({ type: 'setMasterInsert', latencyFrames });
-      // The latency may have been allocated in grown memory.
-      this.#left = new Float32Array(0);
-    };
-    if (!chain) {
-      this.#insert = null;
-      setLatency(null);
-      return;
-    }
-    const insert = new LiveInsert(
-      chain.port,
-      chain.rings,
-      () => setLatency(insert.latencyFrames),
-      () => this.#startPlaying(),
-      chain.bufferBlocks,
-    );
-    this.#insert = insert;
-    setLatency(insert.latencyFrames);
-  }
-
-  /** Starts playback when the live chain is clear. */
+  /** Starts playback when the live chains are clear. */
   #prepare(play: EngineCommand & { type: 'play' }): void {
     this.#waitingPlay = play;
     this.#waitFrames = PREPARE_MAX_SECS * this.#sampleRateHz;
-    this.#insert?.prepare(this.#engine.position);
+    this.#inserts.prepare(this.#engine.position);
   }
 
   #startPlaying(): void {
@@ -249,7 +233,7 @@ export class EngineHost {
 
   #carryOutPlay(play: EngineCommand & { type: 'play' }): void {
     this.#engine.carryOut(play);
-    if (this.#engine.playing) this.#insert?.start();
+    if (this.#engine.playing) this.#inserts.start();
   }
 
   #renderBlock(left: Float32Array, right: Float32Array, start: number, frames: number): void {
@@ -257,18 +241,17 @@ export class EngineHost {
     if (this.#left.length === 0) this.#updateViews();
     const wasPlaying = engine.playing;
     if (wasPlaying) this.#feedInputs(engine.position, frames);
-    const insert = this.#insert;
-    if (insert) {
-      const songFrame = Math.max(0, engine.position - engine.insertInputLatency);
-      if (this.#insertBuffers && insert.fill(this.#insertBuffers, frames)) engine.useInsertOutput();
-      // A changed latency may have moved the buffers.
-      if (this.#left.length === 0) this.#updateViews();
+    if (this.#inserts.isEmpty) {
       engine.process(frames);
-      if (this.#insertBuffers) insert.take(this.#insertBuffers, frames, songFrame, wasPlaying);
-      // The end of a count-in starts playback.
-      if (engine.playing && !wasPlaying) insert.start();
     } else {
+      const { position } = engine;
+      this.#inserts.fill(frames, () => {
+        if (this.#left.length === 0) this.#updateViews();
+      });
       engine.process(frames);
+      this.#inserts.take(frames, position, wasPlaying);
+      // The end of a count-in starts playback.
+      if (engine.playing && !wasPlaying) this.#inserts.start();
     }
     for (let frame = 0; frame < frames; frame++) {
       left[start + frame] = this.#left[frame] ?? 0;
@@ -297,14 +280,13 @@ export class EngineHost {
   #updateViews(): void {
     if (this.#hasFailed) return;
     // These calls come before the views are created, because passing an id may grow the memory.
-    const [insertInput, insertOutput] = this.#insert ? [this.#engine.insertInput(), this.#engine.insertOutput()] : [0, 0];
+    const inserts = this.#inserts.addresses();
     const inputs = [...this.#audioOf].map(([id, audio]) => ({ id, audio, address: this.#engine.trackInput(id) }));
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
     this.#left = block(this.#engine.outputLeft());
     this.#right = block(this.#engine.outputRight());
-    const sides = (address: number): [Float32Array, Float32Array] => [block(address), block(address + BLOCK_BYTES)];
-    this.#insertBuffers = insertInput === 0 ? null : { input: sides(insertInput), output: sides(insertOutput) };
+    this.#inserts.view(buffer as ArrayBuffer, inserts);
     this.#inputs = [];
     for (const { id, audio, address } of inputs) {
       if (address === 0) {
@@ -334,7 +316,7 @@ export class EngineHost {
     status.load = this.#gauge.load;
     status.underruns = this.#gauge.underruns + engine.audioUnderruns();
     status.peaks.set(this.#peaks);
-    status.live = this.#insert?.figures ?? null;
+    status.live = this.#inserts.figures;
     this.#post(status);
     const wantedAudio = engine.wantedAudio();
     if (wantedAudio.length > 0) this.#post({ type: 'wanted', wanted: wantedAudio });

@@ -13,5 +13,5 @@ export { AudioInput } from './audio-input';
 export type { InputBlock } from './block-collector';
 export { BUFFER_CHOICE_MAX } from './live/block-ring';
 export { LiveChain, type LiveChainOptions } from './live/live-chain';
-export type { LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
+export type { ChannelFigures, LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
 export type { EngineStatus, MasterMeters } from './protocol';

@@ -2,7 +2,7 @@
  * Messages between the page and the engine on the audio thread. `dsp-wasm/src/messages.rs` defines
  * the commands without bulk data and the contents of some reports.
  */
-import type { LiveFigures } from './live/messages';
+import type { ChannelFigures, LiveConnectionPorts } from './live/messages';
 import type { ControlCommand, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 export type { EffectName, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
@@ -47,10 +47,10 @@ export type BulkCommands = {
   /** Makes a track play audio instead of its notes; null makes it play its notes again. */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
   /**
-   * Lets the master's signal before the fader pass the live chain of the worker at `port`; null ends
-   * that. `rings` is shared memory, if the page has it.
+   * Lets the signal of a track, or of the master for null, pass a live chain before the fader; the
+   * chain null ends that.
    */
-  setLiveChain: { chain: { port: MessagePort; rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null; bufferBlocks: number | null } | null };
+  setLiveChain: { trackId: string | null; chain: LiveConnectionPorts | null };
 };
 
 /** A message to the engine. */
@@ -78,8 +78,8 @@ export type EngineStatus = {
    * Number of drop-outs since the engine started, including those that late streamed audio caused.
    */
   underruns: number;
-  /** Figures of the live chain; null without one. */
-  live: LiveFigures | null;
+  /** Figures of the live chains. */
+  live: ChannelFigures[];
 };
 
 /** The reports of the engine to the page, by name. */

@@ -123,7 +123,7 @@ describe('EngineHost', () => {
     const sent: ToWorker[] = [];
     const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
-    live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
+    live.receive({ type: 'setLiveChain', trackId: null, chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
     tell({ type: 'latency', chainFrames: 0 });
     live.receive({ type: 'play' });
     expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
@@ -149,9 +149,71 @@ describe('EngineHost', () => {
     live.render(24_000);
     expect(live.reports.filter((report) => report.type === 'status').at(-1)).toMatchObject({ playing: true });
 
-    live.receive({ type: 'setLiveChain', chain: null });
+    live.receive({ type: 'setLiveChain', trackId: null, chain: null });
     live.receive({ type: 'stop' });
     live.render(48_000);
+    live.receive({ type: 'seek', frame: 0 });
+    live.receive({ type: 'play' });
+    expect(live.render(24_000)).toEqual(expected);
+  });
+
+  it('passes a track and the master through live chains, aligned with the other tracks', () => {
+    const [piano] = project.tracks;
+    const opposite = { ...piano, id: 'second', kind: 'instrument' as const };
+    const [dry, live] = [hostWithPiano(), hostWithPiano()];
+    const two = { ...project, tracks: [piano, opposite] } as Project;
+    dry.request({ type: 'setSession', project: two });
+    dry.receive({ type: 'play' });
+    const expected = dry.render(24_000);
+
+    const sent = new Map<string | null, ToWorker[]>();
+    const tellers: ((message: ToAudioThread) => void)[] = [];
+    // The session gets the second track after its live chain.
+    for (const trackId of ['second', null]) {
+      const messages: ToWorker[] = [];
+      sent.set(trackId, messages);
+      const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => messages.push(message) };
+      tellers.push((data) => port.onmessage?.({ data }));
+      live.receive({ type: 'setLiveChain', trackId, chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
+    }
+    live.request({ type: 'setSession', project: two });
+    for (const tell of tellers) tell({ type: 'latency', chainFrames: 0 });
+    live.receive({ type: 'play' });
+    for (const messages of sent.values()) expect(messages.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
+    tellers[0]?.({ type: 'prepared', songFrame: 0 });
+    expect(peak(live.render(4_800)), 'both chains must be clear').toBe(0);
+    tellers[1]?.({ type: 'prepared', songFrame: 0 });
+    const output: number[] = [];
+    while (output.length < 24_000) {
+      output.push(...live.render(128));
+      [...sent.values()].forEach((messages, index) => {
+        for (const message of messages.splice(0)) {
+          if (message.type !== 'blocks') continue;
+          message.headers.forEach(({ number }, block) => {
+            tellers[index]?.({ type: 'block', number, values: message.values.slice(512 * block, 512 * (block + 1)) });
+          });
+        }
+      });
+    }
+    const latency = 2 * 12 * 256;
+    expect(peak(Float32Array.from(output.slice(0, latency)))).toBe(0);
+    expect(output.slice(latency, 24_000)).toEqual([...expected.slice(0, 24_000 - latency)]);
+    live.render(2_000);
+    const status = live.reports.filter((report) => report.type === 'status').at(-1);
+    expect(status).toMatchObject({
+      live: [
+        { trackId: 'second', latencyFrames: latency / 2, lateBlocks: 0 },
+        { trackId: null, latencyFrames: latency / 2 },
+      ],
+    });
+
+    // A track that the session loses ends nothing else.
+    live.request({ type: 'setSession', project });
+    live.receive({ type: 'setLiveChain', trackId: 'second', chain: null });
+    live.receive({ type: 'setLiveChain', trackId: null, chain: null });
+    live.receive({ type: 'stop' });
+    live.render(96_000);
+    live.request({ type: 'setSession', project: two });
     live.receive({ type: 'seek', frame: 0 });
     live.receive({ type: 'play' });
     expect(live.render(24_000)).toEqual(expected);

@@ -66,7 +66,7 @@ class FakeService {
   }
 }
 
-const CHAIN = { sampleRateHz: 48_000, seed: 0, bpm: 120, effects: [{ id: 'v', type: 'vst2', plugin_id: 'x', params: { gain: 0.5 } }] };
+const CHAIN = { sampleRateHz: 48_000, seed: 0, trackId: '', bpm: 120, effects: [{ id: 'v', type: 'vst2', plugin_id: 'x', params: { gain: 0.5 } }] };
 
 /** Time after which a silent connection is given up, in milliseconds. */
 const SILENCE_MS = 20_000;
@@ -162,7 +162,7 @@ describe.each([
     rig.play();
     expect(rig.prepared).toBe(1);
     const output = rig.render(100);
-    const { latencyFrames, lateBlocks } = rig.insert.figures;
+    const { latencyFrames, lateBlocks } = rig.insert;
     expect([latencyFrames, lateBlocks]).toEqual([12 * BLOCK_FRAMES + 100, 0]);
     output.forEach((value, frame) => expect(value).toBe(frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1)));
   });
@@ -171,7 +171,7 @@ describe.each([
     const rig = new Rig(isShared, 100, [], 240);
     rig.play();
     const expected = (frame: number): number => (frame < latencyFrames ? 0 : 2 * (frame - latencyFrames + 1));
-    const { latencyFrames } = rig.insert.figures;
+    const { latencyFrames } = rig.insert;
     expect(latencyFrames).toBe(240 * BLOCK_FRAMES + 100);
     const { service } = rig;
     const deliver = service.deliver.bind(service);
@@ -181,7 +181,7 @@ describe.each([
     output.push(...rig.render(400));
     service.deliver = deliver;
     output.push(...rig.render(600));
-    expect(rig.insert.figures.lateBlocks).toBe(0);
+    expect(rig.insert.lateBlocks).toBe(0);
     expect(rig.link.report.droppedBlocks).toBe(0);
     expect(output.findIndex((value, frame) => value !== expected(frame))).toBe(-1);
   });
@@ -205,10 +205,10 @@ describe.each([
     expect(missing.at(-1)).toBeNull();
     expect(rig.link.report.queuedBlocks).toBe(32);
     expect(rig.link.report.droppedBlocks).toBeGreaterThan(0);
-    expect(rig.insert.figures.lateBlocks).toBeGreaterThan(30);
+    expect(rig.insert.lateBlocks).toBeGreaterThan(30);
     // The buffer has grown, at most to 32 blocks.
-    expect(rig.insert.figures.latencyFrames).toBeGreaterThan(12 * BLOCK_FRAMES);
-    expect(rig.insert.figures.latencyFrames).toBeLessThanOrEqual(32 * BLOCK_FRAMES);
+    expect(rig.insert.latencyFrames).toBeGreaterThan(12 * BLOCK_FRAMES);
+    expect(rig.insert.latencyFrames).toBeLessThanOrEqual(32 * BLOCK_FRAMES);
   });
 
   it('connects again with the chain and the values that were set since', () => {
@@ -243,7 +243,7 @@ describe.each([
       rig.link.pump();
       rig.service.deliver();
     }
-    expect(rig.insert.figures.lateBlocks).toBe(0);
+    expect(rig.insert.lateBlocks).toBe(0);
     const { length } = rig.service.commands;
     for (let quantum = 0; quantum < 100; quantum += 1) rig.insert.take(rig.buffers, 128, 0, false);
     rig.link.pump();
@@ -277,6 +277,26 @@ describe('the link', () => {
     rig.service.tell({ cmd: 'plugin_failed', effect: 'v', detail: 'ended', restarting: true });
     expect(rig.report?.plugins[0]?.[1]).toEqual({ kind: 'restarting', detail: 'ended' });
     expect(rig.waiting).toEqual([]);
+  });
+
+  it('reports the limit that keeps the service from running a plugin, until another chain', () => {
+    const rig = new Rig(true);
+    rig.service.tell({ cmd: 'error', code: 'invalid_value', detail: 'a value' });
+    expect(rig.report?.refusal).toBeNull();
+    rig.service.tell({ cmd: 'error', code: 'too_many_plugins', detail: 'effect 0 is left out: the account runs 8 plugins' });
+    expect(rig.report?.refusal).toBe('the account runs 8 plugins');
+    rig.link.setChain({ sampleRateHz: 48_000, seed: 1, trackId: 'lead', bpm: 120, effects: [] }, []);
+    expect(rig.report?.refusal).toBeNull();
+    expect(rig.service.commands.at(-1)).toMatchObject({ cmd: 'chain', track_id: 'lead' });
+  });
+
+  it('reports the figures of the service', () => {
+    const rig = new Rig(true);
+    expect(rig.report?.service).toBeNull();
+    rig.link.askForFigures();
+    expect(rig.service.commands.at(-1)).toEqual({ cmd: 'stats' });
+    rig.service.tell({ cmd: 'stats', blocks: 9, mean_ms: 0.5, p99_ms: 2, plugins: [{ late_blocks: 3 }, { late_blocks: 4 }] });
+    expect(rig.link.report.service).toEqual({ meanMs: 0.5, p99Ms: 2, dryBlocks: 7 });
   });
 
   it('lets Play wait for a slow flush', () => {

@@ -67,6 +67,7 @@ impl Mixer {
         let new_players = self.new_players(session, slots, &plan)?;
         self.layout = layout;
         self.apply(session, slots, &routing, &plan, new_players);
+        self.routing = routing;
         self.update_loop();
         Ok(())
     }
@@ -241,10 +242,7 @@ impl Mixer {
     /// Connects the channels by routes and side-chains, and sets the delays that align their
     /// signals.
     fn connect(&mut self, session: &Session, routing: &Routing, plan: &EditPlan, mut channels: Vec<Channel>) {
-        let latencies = Latencies::compute(routing, |track, effect| {
-            let rack = track.map_or(&self.graph.master.rack, |index| &channels[index].rack);
-            effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))
-        });
+        let latencies = latencies(routing, &self.graph.master.rack, |index| &channels[index].rack);
         let new_index_of = |old: usize| channels.iter().position(|channel| channel.old_index == Some(old));
         let old_count =
             channels.iter().filter_map(|channel| channel.old_index).max().map_or(0, |last| last + 1);
@@ -253,24 +251,14 @@ impl Mixer {
             channel.move_routes(&new_indices);
             let Some(track) = session.tracks.get(index) else { continue };
             channel.set_routes(index, routing, &plan.tracks[index], &latencies, self.sample_rate_hz);
-            for route in &mut channel.strip.routes {
-                route.set_lanes(&track.automation);
-                route.set_latency(latencies.outputs[index]);
-            }
-            channel.strip.fader.set_latency(latencies.outputs[index]);
-            channel.rack.set_input_latency(latencies.inputs[index]);
-            let latency_frames = latencies.inputs[index];
-            set_side_chains(&mut channel.rack, &routing.side_chains[index], latency_frames, &latencies);
+            channel.strip.routes.iter_mut().for_each(|route| route.set_lanes(&track.automation));
+            align_channel(&mut channel.strip, &mut channel.rack, index, routing, &latencies);
             if channel.old_index.is_none() {
                 // A new track is not yet audible, so its parameters may change without a ramp.
                 channel.rack.reset(self.position_frames);
             }
         }
-        let master = &mut self.graph.master;
-        master.rack.set_input_latency(latencies.master);
-        master.fader.set_latency(latencies.master + master.latency_before_fader());
-        set_side_chains(&mut master.rack, &routing.master_side_chains, latencies.master, &latencies);
-        self.sum_latency_frames = latencies.master;
+        self.align_master(routing, &latencies);
         self.track_count = session.tracks.len();
         let has_tap = |index: usize| index < session.tracks.len() && routing.feeds_side_chain(index);
         self.graph.buffers.taps = (0..channels.len())
@@ -283,6 +271,29 @@ impl Mixer {
         }
         self.graph.update_order(&self.racks);
         self.allocate_inputs();
+    }
+
+    fn align_master(&mut self, routing: &Routing, latencies: &Latencies) {
+        let master = &mut self.graph.master;
+        master.rack.set_input_latency(latencies.master);
+        master.fader.set_latency(latencies.master + master.rack.latency_frames());
+        set_side_chains(&mut master.rack, &routing.master_side_chains, latencies.master, latencies);
+        self.sum_latency_frames = latencies.master;
+    }
+
+    /// Aligns all signals anew after the latency of a rack has changed.
+    pub(super) fn align(&mut self) {
+        let routing = core::mem::take(&mut self.routing);
+        let latencies = latencies(&routing, &self.graph.master.rack, |index| &self.racks[index]);
+        let strips = self.graph.strips.iter_mut().zip(&mut self.racks).take(self.track_count);
+        for (index, (strip, rack)) in strips.enumerate() {
+            for (route, settings) in strip.routes.iter_mut().zip(&routing.routes[index]) {
+                route.set_delay(latencies.route_delay(index, settings.destination));
+            }
+            align_channel(strip, rack, index, &routing, &latencies);
+        }
+        self.align_master(&routing, &latencies);
+        self.routing = routing;
     }
 
     /// Allocates a sum for each strip that other strips feed. The effects of these strips then
@@ -359,7 +370,7 @@ impl Channel {
     fn remove(mut self) -> Option<Self> {
         // The notes of a track without effects fade out by themselves. A track with effects fades
         // out through its routes.
-        let fades_by_routes = self.rack.has_effects() || self.rack.runs_in_mix;
+        let fades_by_routes = self.rack.has_effects() || self.rack.insert.is_some() || self.rack.runs_in_mix;
         if !self.strip.is_removed {
             self.strip.is_removed = true;
             self.source.fade_out();
@@ -373,6 +384,32 @@ impl Channel {
             || !fades_by_routes && self.source.is_silent() && routes.iter().all(Route::is_silent);
         (!has_ended).then_some(self)
     }
+}
+
+/// Computes the latencies of a session with routes and racks.
+fn latencies<'a>(
+    routing: &Routing,
+    master: &'a EffectRack,
+    rack_of: impl Fn(usize) -> &'a EffectRack,
+) -> Latencies {
+    Latencies::compute(routing, |track, effect| {
+        let rack = track.map_or(master, &rack_of);
+        effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))
+    })
+}
+
+/// Passes the latencies to the parts of a track, except the delays of its routes.
+fn align_channel(
+    strip: &mut ChannelStrip,
+    rack: &mut EffectRack,
+    index: usize,
+    routing: &Routing,
+    latencies: &Latencies,
+) {
+    strip.routes.iter_mut().for_each(|route| route.set_latency(latencies.outputs[index]));
+    strip.fader.set_latency(latencies.outputs[index]);
+    rack.set_input_latency(latencies.inputs[index]);
+    set_side_chains(rack, &routing.side_chains[index], latencies.inputs[index], latencies);
 }
 
 /// Sets a rack's side-chains from the session. Existing side-chains continue.

@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 
+use super::channel::InsertBuffers;
 use super::channel::rack::EffectRack;
 use super::channel::recording::Recording;
 use super::channel::route::Route;
 use super::graph::MixBuffers;
-use super::master_insert::MasterInsert;
 use super::track::clips::{Underruns, WantedAudio};
 use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
 use crate::block::{BLOCK_FRAMES, TrackBlock};
@@ -69,27 +69,19 @@ impl Mixer {
         }
     }
 
-    /// Sets the latency in frames of the master's effects outside the engine; `None` removes them.
-    /// Allocates memory.
-    pub fn set_master_insert(&mut self, latency_frames: Option<usize>) {
-        let sample_rate_hz = self.sample_rate_hz;
-        let master = &mut self.graph.master;
-        match (latency_frames, &mut master.insert) {
-            (Some(frames), Some(insert)) => insert.set_latency(frames),
-            (Some(frames), insert) => *insert = Some(Box::new(MasterInsert::new(sample_rate_hz, frames))),
-            (None, insert) => *insert = None,
+    /// Sets the latency in frames of effects outside the engine, which follow those of a track or
+    /// of the master; `None` removes them. All other signals are delayed accordingly, with
+    /// crossfades. Allocates memory.
+    pub fn set_insert(&mut self, owner: EffectOwner, latency_frames: Option<usize>) {
+        if let Some(rack) = self.rack_mut(owner) {
+            rack.set_insert(latency_frames);
+            self.align();
         }
-        master.fader.set_latency(self.sum_latency_frames + master.latency_before_fader());
     }
 
-    /// Returns the latency of the input of the master's effects outside the engine, in frames.
-    pub fn master_insert_input_latency(&self) -> usize {
-        self.sum_latency_frames + self.graph.master.rack.latency_frames()
-    }
-
-    /// Returns the buffers of the master's effects outside the engine.
-    pub fn master_insert(&mut self) -> Option<&mut MasterInsert> {
-        self.graph.master.insert.as_deref_mut()
+    /// Returns the buffers of effects outside the engine.
+    pub fn insert(&mut self, owner: EffectOwner) -> Option<&mut InsertBuffers> {
+        Some(&mut self.rack_mut(owner)?.insert.as_mut()?.buffers)
     }
 
     /// Sets a parameter of an effect to a value in its unit. An automated parameter continues to

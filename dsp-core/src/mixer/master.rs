@@ -1,13 +1,10 @@
 //! The master: shared reverb and chorus, effects, fader and limiter.
 
-use alloc::boxed::Box;
-
 use super::TrackMix;
 use super::channel::fader::Fader;
 use super::channel::meter::Meter;
 use super::channel::rack::EffectRack;
 use super::graph::{MixBuffers, ProcessContext};
-use super::master_insert::MasterInsert;
 use super::tempo::Tempo;
 use crate::limiter::{LimiterConfig, LimiterProcessor, Reduction};
 use crate::session::Session;
@@ -17,8 +14,6 @@ use crate::synth::reverb::ReverbProcessor;
 pub(crate) struct Master {
     pub(crate) fader: Fader,
     pub(crate) rack: EffectRack,
-    /// Effects outside the engine, after those of the rack.
-    pub(crate) insert: Option<Box<MasterInsert>>,
     reverb: ReverbProcessor,
     chorus: ChorusProcessor,
     limiter: LimiterProcessor,
@@ -31,7 +26,6 @@ impl Master {
         Self {
             fader: Fader::new(&track_mix(session.master_gain), sample_rate_hz),
             rack: EffectRack::new(tempo, sample_rate_hz),
-            insert: None,
             reverb: ReverbProcessor::new(session.reverb, sample_rate_hz),
             chorus: ChorusProcessor::new(session.chorus, sample_rate_hz),
             limiter: LimiterProcessor::new(LimiterConfig::for_mix(sample_rate_hz)),
@@ -53,12 +47,7 @@ impl Master {
 
     /// Returns the latency from the sum of the strips to the output, in frames.
     pub(crate) fn latency_frames(&self) -> usize {
-        self.latency_before_fader() + self.limiter.latency_frames()
-    }
-
-    /// Returns the latency from the sum of the strips to the fader, in frames.
-    pub(crate) fn latency_before_fader(&self) -> usize {
-        self.rack.latency_frames() + self.insert.as_ref().map_or(0, |insert| insert.latency_frames())
+        self.rack.latency_frames() + self.limiter.latency_frames()
     }
 
     /// Returns the gain reduction of the limiter since the last call, or since the last seek.
@@ -70,7 +59,6 @@ impl Master {
     pub(crate) fn reset(&mut self, clock: u64) {
         self.fader.reset(clock);
         self.rack.reset(clock);
-        self.insert.iter_mut().for_each(|insert| insert.reset());
         self.reverb.reset();
         self.chorus.reset(clock);
         self.limiter.reset();
@@ -101,9 +89,6 @@ impl Master {
         self.reverb.process(reverb, sum_left, sum_right);
         let sides = [&mut *sum_left, &mut *sum_right];
         self.rack.process_master(context.is_playing, sides, &buffers.taps);
-        if let Some(insert) = &mut self.insert {
-            insert.process([&mut *sum_left, &mut *sum_right]);
-        }
         left.copy_from_slice(sum_left);
         right.copy_from_slice(sum_right);
         self.fader.process(context, [&mut *left, &mut *right], None);

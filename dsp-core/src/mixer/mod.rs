@@ -18,7 +18,6 @@ mod graph;
 mod loop_region;
 mod looping;
 mod master;
-mod master_insert;
 mod memory;
 mod tempo;
 mod track;
@@ -30,13 +29,12 @@ mod tests;
 pub use channel::chain::MAX_EFFECTS;
 pub(crate) use channel::rack::EffectRack;
 pub use channel::{
-    DryFallback, EffectChain, EffectSlot, InstrumentFallback, LIVE_BLOCK_FRAMES, LiveChain, LiveEffect,
+    DryFallback, EffectChain, EffectSlot, InsertBuffers, InstrumentFallback, LIVE_BLOCK_FRAMES, LiveChain, LiveEffect,
     LivePass, LiveSource, SlotSource, effect_seed,
 };
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;
 pub use loop_region::{LoopRegion, MIN_LOOP_FRAMES};
-pub use master_insert::MasterInsert;
 pub use memory::{MemoryComponent, MemoryNeed};
 pub(crate) use track::TrackSource;
 pub use track::clips::{Underruns, WantedAudio};
@@ -198,6 +196,8 @@ pub struct Mixer {
     track_count: usize,
     /// Layout of the current session, with which an edited session is compared.
     layout: MixLayout,
+    /// Routes of the current session.
+    routing: Routing,
     /// Latency of the sum of the strips, in frames.
     sum_latency_frames: usize,
     position_frames: u64,
@@ -217,7 +217,7 @@ impl Mixer {
     /// [`MixerError`] if the session cannot be played.
     pub fn new<'a>(session: &Session, slots: impl Into<Slots<'a>>) -> Result<Self, MixerError> {
         // This check rejects invalid sessions before the constructors below use them.
-        Routing::from_session(session)?;
+        let routing = Routing::from_session(session)?;
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
             tracks: Vec::new(),
@@ -225,6 +225,7 @@ impl Mixer {
             graph: MixGraph::new(session, &Tempo::new(&session.tempo, session.sample_rate_hz)),
             track_count: 0,
             layout: MixLayout::default(),
+            routing,
             sum_latency_frames: 0,
             position_frames: 0,
             is_playing: false,

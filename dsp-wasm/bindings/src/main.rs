@@ -11,5 +11,12 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args_os().skip(1);
     let (module, folder) =
         arguments.next().zip(arguments.next()).context("usage: dsp-wasm-bindings MODULE FOLDER")?;
-    Bindgen::new().input_path(module).web(true)?.out_name("dsp_wasm").typescript(true).generate(folder)
+    Bindgen::new()
+        .input_path(module)
+        .web(true)?
+        .out_name("dsp_wasm")
+        .typescript(true)
+        // Names of functions would be a tenth of the compressed module.
+        .remove_name_section(true)
+        .generate(folder)
 }

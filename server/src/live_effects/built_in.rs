@@ -15,6 +15,15 @@ use super::song_time::SongTime;
 /// Maximum number of refused parameters of an effect that are told.
 const REFUSED_MAX: usize = 4;
 
+/// What random numbers of the effects depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ChainSeed {
+    /// The seed of the project.
+    pub(super) seed: u64,
+    /// Id of the track with the chain; empty for the master.
+    pub(super) track_id: String,
+}
+
 /// An effect of the engine.
 pub(super) struct BuiltIn {
     kind: &'static EffectKind,
@@ -25,10 +34,10 @@ pub(super) struct BuiltIn {
 
 impl BuiltIn {
     /// Creates an effect with every parameter at its default.
-    pub(super) fn new(id: &str, kind: &'static EffectKind, time: SongTime, seed: u64) -> Self {
+    pub(super) fn new(id: &str, kind: &'static EffectKind, time: SongTime, seed: &ChainSeed) -> Self {
         let config = EffectConfig {
             sample_rate_hz: time.sample_rate_hz,
-            seed: effect_seed(seed, "", id),
+            seed: effect_seed(seed.seed, &seed.track_id, id),
             impulse: None,
         };
         let mut chain = EffectChain::new(time.sample_rate_hz);

@@ -2,7 +2,7 @@
 
 use dsp_core::mixer::{LiveChain, LiveSource};
 
-use super::built_in::BuiltIn;
+use super::built_in::{BuiltIn, ChainSeed};
 use super::chain_request::{RequestedChain, RequestedEffect, RequestedOrigin, read_effects};
 use super::message::{Answer, ChainCommand};
 use super::plugin::LivePlugin;
@@ -22,7 +22,8 @@ impl Stream {
     /// # Errors
     /// The answer if the chain as a whole is refused.
     pub(super) fn set_chain(&mut self, command: ChainCommand) -> Result<Vec<Answer>, Answer> {
-        let ChainCommand { sample_rate: sample_rate_hz, seed, bpm, effects } = command;
+        let ChainCommand { sample_rate: sample_rate_hz, seed, track_id, bpm, effects } = command;
+        let seed = ChainSeed { seed, track_id };
         if !RATES_HZ.contains(&sample_rate_hz) {
             let detail = format!("`sample_rate` is {sample_rate_hz}; it must be from 8000 to 192000 Hz");
             return Err(Answer::error("invalid_command", detail));
@@ -39,7 +40,7 @@ impl Stream {
         // Effects of the engine cannot change their sample rate, tempo or seed, so all of them are
         // new then. They go on at the same frame of the song.
         let frame = self.chain.frame();
-        let needs_new_effects = (time, seed) != (self.time, self.seed)
+        let needs_new_effects = (time, &seed) != (self.time, &self.seed)
             || (self.chain.latencies_frames().is_empty() && !self.chain.is_changing());
         let mut plugins = std::mem::take(&mut self.opening);
         if needs_new_effects {
@@ -75,7 +76,7 @@ impl Stream {
                     let mut new_effect = None;
                     let effect = match kept {
                         Some(effect) => effect,
-                        None => new_effect.insert(Box::new(BuiltIn::new(id, kind, time, seed))),
+                        None => new_effect.insert(Box::new(BuiltIn::new(id, kind, time, &self.seed))),
                     };
                     answers.extend(effect.set_all(params, is_new));
                     sources.push(match new_effect {

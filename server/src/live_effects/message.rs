@@ -33,6 +33,9 @@ pub(super) struct ChainCommand {
     /// Seed of random numbers, as `settings.seed` of a project.
     #[serde(default)]
     pub(super) seed: u64,
+    /// Id of the track with the effects, on which random numbers also depend; empty for the master.
+    #[serde(default)]
+    pub(super) track_id: String,
     /// Tempo in quarter notes per minute, for effects that synchronize to it.
     #[serde(default = "default_bpm")]
     pub(super) bpm: f64,
@@ -166,7 +169,13 @@ impl Command {
                 return Err(Answer::error("unknown_command", detail));
             };
             let (sample_rate, bpm) = (DEFAULT_RATE_HZ, DEFAULT_BPM);
-            return Ok(Self::Chain(ChainCommand { sample_rate, seed: 0, bpm, effects }));
+            return Ok(Self::Chain(ChainCommand {
+                sample_rate,
+                seed: 0,
+                track_id: String::new(),
+                bpm,
+                effects,
+            }));
         };
         let name = fields.get("cmd").and_then(Value::as_str).unwrap_or_default().to_owned();
         let invalid = |error: serde_json::Error| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect};
 use tokio::time::Instant;
 
-use super::built_in::BuiltIn;
+use super::built_in::{BuiltIn, ChainSeed};
 use super::message::{Answer, Command, SetParameter, shown};
 use super::midi_message::MidiCommand;
 use super::plugin::{BlockTime, LivePlugin};
@@ -50,7 +50,7 @@ pub(super) struct Stream {
     /// `None` where no plugins run in real time.
     pub(super) plugins: Option<PluginSource>,
     pub(super) time: SongTime,
-    pub(super) seed: u64,
+    pub(super) seed: ChainSeed,
     /// The latency that the client was told last, in frames.
     pub(super) told_frames: usize,
     /// Whether the client waits for the end of a flush.
@@ -82,7 +82,7 @@ impl Stream {
             opening: Vec::new(),
             plugins,
             time,
-            seed: 0,
+            seed: ChainSeed::default(),
             told_frames: 0,
             is_flushing: false,
             client_frames: None,

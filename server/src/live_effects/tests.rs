@@ -58,12 +58,14 @@ fn process(stream: &mut Stream, blocks: std::ops::Range<usize>) -> ([Vec<f32>; 2
 /// Id and kind of an effect, and values of its parameters by their indices.
 type Described<'a> = (&'a str, &'a str, &'a [(usize, f64)]);
 
-/// Returns the output of the engine's chain for the test signal.
-fn expected(effects: &[Described<'_>], blocks: usize) -> [Vec<f32>; 2] {
+/// Returns the output of the engine's chain of a track, or of the master for an empty id, for the
+/// test signal.
+fn expected(track_id: &str, effects: &[Described<'_>], blocks: usize) -> [Vec<f32>; 2] {
     let mut chain = EffectChain::new(48_000);
     for (index, (id, kind, values)) in effects.iter().enumerate() {
         let kind = effect_kind(kind).expect("an effect");
-        let config = EffectConfig { sample_rate_hz: 48_000, seed: effect_seed(7, "", id), impulse: None };
+        let config =
+            EffectConfig { sample_rate_hz: 48_000, seed: effect_seed(7, track_id, id), impulse: None };
         chain.push(EffectSlot::new(id, kind, &config));
         for (parameter, value) in *values {
             chain.automate(index, *parameter, *value, 0);
@@ -100,8 +102,20 @@ fn a_stream_equals_the_chain_of_the_engine_to_the_bit() {
         ("wide", "chorus", &[]),
         ("l", "limiter", &[]),
     ];
-    assert!(output == expected(&effects, 150) && answers.is_empty());
+    assert!(output == expected("", &effects, 150) && answers.is_empty());
     assert!(output[0].iter().any(|value| value.abs() > 0.1));
+}
+
+#[test]
+fn random_numbers_depend_on_the_track() {
+    let dithered: [Described<'_>; 1] = [("crush", "bit_crusher", &[(3, 1.0)])];
+    assert!(expected("lead", &dithered, 20) != expected("", &dithered, 20));
+    for track_id in ["lead", ""] {
+        let mut stream = stream();
+        let effect = json!({ "id": "crush", "name": "bit_crusher", "params": { "dither": true } });
+        obey(&mut stream, &json!({ "cmd": "chain", "seed": 7, "track_id": track_id, "effects": [effect] }));
+        assert!(process(&mut stream, 0..20).0 == expected(track_id, &dithered, 20), "track {track_id:?}");
+    }
 }
 
 #[test]
@@ -140,7 +154,7 @@ fn parameters_bypass_flush_and_statistics() {
     process(&mut stream, 0..8);
     assert_eq!(obey(&mut stream, &json!({ "cmd": "flush" })), [json!({ "cmd": "flush_done" })]);
     let (output, _) = process(&mut stream, 0..8);
-    assert!(output == expected(&[("g", "utility", &[(parameter, -6.0)])], 8));
+    assert!(output == expected("", &[("g", "utility", &[(parameter, -6.0)])], 8));
     assert!(obey(&mut stream, &json!({ "cmd": "bypass", "effect": "g", "bypass": true })).is_empty());
     process(&mut stream, 0..4);
     let (output, _) = process(&mut stream, 4..8);

@@ -52,3 +52,32 @@ export function largestDifference(a: Recording, b: Recording, level = 0): { diff
   }
   return { difference, frames };
 }
+
+/** Frames of a signal, from `start` to before `end`. */
+export type FrameRange = { start: number; end: number };
+
+/**
+ * Returns the ranges of frames of `a` in which it equals `b` within a tolerance, as `b` is
+ * `offset` frames later in `a`. Shorter ranges than `least` frames are left out.
+ */
+export function equalRanges(a: Recording, b: Recording, { offset, tolerance, least }: { offset: number; tolerance: number; least: number }): FrameRange[] {
+  const ranges: FrameRange[] = [];
+  const end = Math.min(a.left.length, b.left.length + offset);
+  const differs = (frame: number): boolean =>
+    (['left', 'right'] as const).some((side) => Math.abs((a[side][frame] ?? 0) - (b[side][frame - offset] ?? 0)) > tolerance);
+  for (let start = Math.max(0, offset), frame = start; frame <= end; frame++) {
+    if (frame < end && !differs(frame)) continue;
+    if (frame - start >= least) ranges.push({ start, end: frame });
+    start = frame + 1;
+  }
+  return ranges;
+}
+
+/** Returns the largest difference of neighbouring values from `start` to before `end`. */
+export function largestStep(values: Float32Array, { start, end }: FrameRange): number {
+  let largest = 0;
+  for (let frame = Math.max(1, start); frame < Math.min(end, values.length); frame++) {
+    largest = Math.max(largest, Math.abs((values[frame] ?? 0) - (values[frame - 1] ?? 0)));
+  }
+  return largest;
+}

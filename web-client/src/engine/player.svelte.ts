@@ -22,7 +22,7 @@ import { Banks } from './banks.svelte';
 import { PROCESSOR_URL, WASM_URL } from './build-urls';
 import { ClipAudio } from './clip-audio';
 import { GainReductions } from './gain-reductions';
-import { LiveMaster, type PluginSoundMode } from './live-master.svelte';
+import { LiveChannels, type PluginSoundMode } from './live-channels.svelte';
 import { MeterBank } from './meters';
 import { MixSender } from './mix-sender';
 import { Playhead } from './playhead';
@@ -76,7 +76,9 @@ export type PlayerHost = {
  * The song and the auditioned sound that the engine should play; null for none. A new `version`
  * makes a new session even if the song and the sound are unchanged.
  */
-type Target = { project: Project | null; audition: SoundFontEngine | null; version: number };
+type Target = { project: Project | null; sounds: SoundsTarget | null; audition: SoundFontEngine | null; version: number };
+/** The song whose plugins the service renders, and the channels whose plugins are live instead. */
+type SoundsTarget = { project: Project; liveIds: ReadonlySet<string> };
 /** A target with a song, which the engine can play. */
 type PlayableTarget = Target & { project: Project };
 
@@ -94,7 +96,7 @@ export class Player {
   readonly serverSound: ServerSound;
   readonly pluginSounds: PluginSounds;
   readonly clipAudio: ClipAudio;
-  readonly liveMaster: LiveMaster;
+  readonly liveChannels: LiveChannels;
   readonly gainReductions = new GainReductions();
   /** Called before playback that runs is moved to a tick. */
   onMove: ((tick: number) => void) | null = null;
@@ -119,7 +121,7 @@ export class Player {
   /** The tempo and time signatures that the engine's metronome has; null for a new engine. */
   #sentBeats: Pick<Project, 'tempo_map' | 'time_signatures'> | null = null;
   /** The target that the engine should play. Each change of the song replaces the target. */
-  #target: Target = { project: null, audition: null, version: 0 };
+  #target: Target = { project: null, sounds: null, audition: null, version: 0 };
   /** The last target that the engine received; null for a new engine. Compared by identity. */
   #appliedTarget: PlayableTarget | null = null;
   /** The call of {@link #applyTargets} that is in progress, or null. */
@@ -138,7 +140,7 @@ export class Player {
       host.reportFailure('The service could not render a track, so this browser renders the track instead', error),
     );
     this.pluginSounds = new PluginSounds(api, () => this.#renewSession());
-    this.liveMaster = new LiveMaster(api);
+    this.liveChannels = new LiveChannels(api, () => this.#song && void this.#sendSong(this.#song));
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
@@ -167,11 +169,16 @@ export class Player {
   /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
     this.#song = withoutFrozenParts(project);
-    this.#target = { ...this.#target, project: this.liveMaster.projectForEngine(this.#song) };
+    return this.#sendSong(this.#song);
+  }
+
+  #sendSong(song: Project): Promise<void> {
+    const project = this.liveChannels.projectForEngine(song);
+    this.#target = { ...this.#target, project, sounds: this.liveChannels.projectForSounds(song) };
     if (this.engine) {
-      if (this.#appliedTarget) this.liveMaster.update(this.engine, this.#song);
-      this.#mix.send(this.engine, project);
-      this.#applyLoop(this.engine, project);
+      if (this.#appliedTarget) this.liveChannels.update(this.engine, song);
+      this.#mix.send(this.engine, song);
+      this.#applyLoop(this.engine, song);
     }
     return this.#update();
   }
@@ -183,11 +190,11 @@ export class Player {
     this.#updateServerSound();
   }
 
-
-  /** Chooses how the plugins of the master become audible. */
-  setMasterPlugins(mode: PluginSoundMode): void {
-    this.liveMaster.setMode(mode);
-    if (this.#song) void this.sync(this.#song);
+  /** Chooses how the plugins of a track or the master become audible. */
+  setPluginSound(channelId: string, mode: PluginSoundMode): void {
+    if (!this.#song) return;
+    this.liveChannels.setMode(this.#song, channelId, mode);
+    void this.#sendSong(this.#song);
   }
 
   /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
@@ -393,15 +400,15 @@ export class Player {
     void this.#update();
   }
 
-  async #setSession({ project, audition }: PlayableTarget): Promise<void> {
+  async #setSession({ project, sounds, audition }: PlayableTarget): Promise<void> {
     const engine = await this.#engineAt(project.sample_rate_hz);
     if (!engine) return;
-    this.pluginSounds.update(project);
+    if (sounds) this.pluginSounds.update(sounds.project, sounds.liveIds);
     this.clipAudio.assign(engine, project, this.pluginSounds.fileIds);
     const forEngine = projectForEngine(project, this.#host.defaultSoundfontId(), audition);
     const outputs = this.pluginSounds.takeOutputs((id) => this.clipAudio.canPlay(id));
     const banks = this.banks.assign(engine, this.#presetNeeds.needsOf(engine, forEngine));
-    if (this.#song) this.liveMaster.update(engine, this.#song);
+    if (this.#song) this.liveChannels.update(engine, this.#song);
     const sessionInfo = await engine.setProject(withBanks(forEngine, banks), outputs);
     this.#trackIds = sessionInfo.trackIds;
     this.#lengthFrames = sessionInfo.lengthFrames;
@@ -484,7 +491,7 @@ export class Player {
     this.meters.clear();
     wakeFrames();
     this.serverSound.stop(state.kind === 'off' ? null : this.engine);
-    this.liveMaster.leave();
+    this.liveChannels.leave();
     this.#state = state;
     this.#appliedTarget = null;
     this.#sentBeats = null;
@@ -508,7 +515,7 @@ export class Player {
     }
     if (nowMs - this.#figuresAtMs < FIGURES_MS) return;
     this.#figuresAtMs = nowMs;
-    this.liveMaster.figures = status.live;
+    this.liveChannels.setFigures(status.live);
     this.measurements = { load: status.load, underruns: status.underruns, latencyMs: latencySecs(engine) * 1000 };
   }
 }

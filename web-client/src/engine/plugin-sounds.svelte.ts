@@ -8,12 +8,14 @@ import type { PluginOutput } from '@songfoundry/web-worklet';
 import { reasonOf, type Api } from '../api/client';
 import { renderPluginSounds } from '../api/plugins';
 import type { PluginOutcome } from '../api/types';
-import { isPluginEngine, type PluginEffect, type PluginEngine, type Project, type Track } from '../project/model';
+import { isPluginEngine, MASTER_ID, type PluginEffect, type PluginEngine, type Project, type Track } from '../project/model';
 
 /** Time after an edit until the service renders, in milliseconds. */
 const SETTLE_MS = 700;
 /** Time after which the sounds count as being rendered if the service has not answered. */
 const SLOW_MS = 300;
+
+const NO_CHANNELS: ReadonlySet<string> = new Set();
 
 /** Prefix of the ids of sounds among the ids of audio files. */
 const SOUND_PREFIX = 'plugin-sound:';
@@ -62,8 +64,11 @@ export const soundIdOf = (fileId: string): string | null => (fileId.startsWith(S
 
 const keyOf = ({ trackId, effectId }: PluginOutputId): string => JSON.stringify([trackId, effectId]);
 
-/** Returns the plugins of a song by their keys, except instruments without notes. */
-function pluginsOf(project: Project): Map<string, PluginInSong> {
+/**
+ * Returns the plugins of a song by their keys, except instruments without notes and the effects of
+ * live channels.
+ */
+function pluginsOf(project: Project, liveIds: ReadonlySet<string>): Map<string, PluginInSong> {
   const plugins = new Map<string, PluginInSong>();
   const time = JSON.stringify([project.tempo_map, project.sample_rate_hz]);
   const add = (outputId: PluginOutputId, plugin: PluginEngine | PluginEffect, ...otherSettings: unknown[]): void => {
@@ -78,9 +83,9 @@ function pluginsOf(project: Project): Map<string, PluginInSong> {
     if (track.kind === 'instrument' && isPluginEngine(engine) && hasNotes(track)) {
       add({ trackId: track.id, effectId: null }, engine, track.items, track.automation);
     }
-    addEffects(track, track.id);
+    if (!liveIds.has(track.id)) addEffects(track, track.id);
   }
-  addEffects(project.master, null);
+  if (!liveIds.has(MASTER_ID)) addEffects(project.master, null);
   return plugins;
 }
 
@@ -139,12 +144,15 @@ export class PluginSounds {
     return this.#plugins.size > 0;
   }
 
-  /** Renders the sounds of a song that changed since the last call. */
-  update(project: Project): void {
+  /**
+   * Renders the sounds of a song that changed since the last call, except the effects of channels
+   * that are live.
+   */
+  update(project: Project, liveIds: ReadonlySet<string> = NO_CHANNELS): void {
     if (project === this.#project) return;
     const isFirst = this.#project?.project_id !== project.project_id;
     this.#project = project;
-    const plugins = pluginsOf(project);
+    const plugins = pluginsOf(project, liveIds);
     if (plugins.size === 0) return this.stop();
     const states = new Map<string, PluginState>();
     for (const key of [...this.#plugins.keys()]) if (!plugins.has(key)) this.#plugins.delete(key);

@@ -1,16 +1,22 @@
-/** The effects of the master as a live chain of the service, without those of the engine. */
+/** The effects of a track or the master as a live chain of the service, without those of the engine. */
 import type { LiveChainSettings, LiveEffect, LiveLane } from '@songfoundry/web-worklet';
-import type { Effect, Project } from './model';
+import { MASTER_ID, type Effect, type Project, type Track } from './model';
 import { secsAtTick } from './tempo';
 
-type Master = Project['master'];
+/** A track or the master. */
+export type LiveSource = Project['master'] | Track;
 
-/** Whether the master has effects that only the service can process. */
-export const hasMasterPlugins = ({ master }: Project): boolean => (master.effects ?? []).some(({ type }) => type !== 'builtin');
+/** Returns a track or the master; null if the song does not have the track. */
+export function channelOf(project: Project, channelId: string): LiveSource | null {
+  return channelId === MASTER_ID ? project.master : (project.tracks.find(({ id }) => id === channelId) ?? null);
+}
 
-/** Returns why the master's effects cannot be a live chain; null if they can. */
-export function liveProblem({ master }: Project): string | null {
-  for (const effect of master.effects ?? []) {
+/** Whether a channel has effects that only the service can process. */
+export const hasPlugins = ({ effects = [] }: LiveSource): boolean => effects.some(({ type }) => type !== 'builtin');
+
+/** Returns why the effects of a channel cannot be a live chain; null if they can. */
+export function liveProblem({ effects = [] }: LiveSource): string | null {
+  for (const effect of effects) {
     const { side_chain: sideChain, impulse } = effect as { side_chain?: string | null; impulse?: string };
     const name = effect.type === 'builtin' ? effect.name : 'A plugin';
     if (sideChain) return `${name} has a side-chain, which only rendered sound contains.`;
@@ -20,21 +26,58 @@ export function liveProblem({ master }: Project): string | null {
 }
 
 const NO_EFFECTS: Effect[] = [];
-const reducedMasters = new WeakMap<Master, Master>();
+const reducedSources = new WeakMap<LiveSource, LiveSource>();
 
-/** Returns the song without the effects of the master and their automation, for the engine. */
-export function withoutMasterEffects(project: Project): Project {
-  const { master } = project;
-  let reduced = reducedMasters.get(master);
+/** Returns a channel without its effects and their automation; the same for the same channel. */
+function withoutEffects<Source extends LiveSource>(source: Source): Source {
+  let reduced = reducedSources.get(source) as Source | undefined;
   if (!reduced) {
-    const automation = reducedLanes(master.automation);
-    reduced = { ...master, effects: NO_EFFECTS, ...(automation ? { automation } : {}) };
-    reducedMasters.set(master, reduced);
+    const automation = reducedLanes(source.automation);
+    reduced = { ...source, effects: NO_EFFECTS, ...(automation ? { automation } : {}) };
+    reducedSources.set(source, reduced);
   }
-  return { ...project, master: reduced };
+  return reduced;
 }
 
-type Lanes = NonNullable<Master['automation']>;
+/** Returns the song without the effects of some channels and their automation. */
+export function withoutEffectsOf(project: Project, channelIds: ReadonlySet<string>): Project {
+  if (channelIds.size === 0) return project;
+  const master = channelIds.has(MASTER_ID) ? withoutEffects(project.master) : project.master;
+  return { ...project, master, tracks: project.tracks.map((track) => (channelIds.has(track.id) ? withoutEffects(track) : track)) };
+}
+
+/**
+ * Returns the song without the effects of live channels whose sound no rendered plugin processes.
+ * The service needs the other ones to render that plugin's input.
+ */
+export function withoutUnneededEffects(project: Project, liveIds: ReadonlySet<string>): Project {
+  const rendersPlugins = (id: string): boolean => {
+    const source = channelOf(project, id);
+    return source !== null && hasPlugins(source) && !liveIds.has(id);
+  };
+  const unneeded = [...liveIds].filter((id) => !destinationsOf(project, id).some(rendersPlugins));
+  return withoutEffectsOf(project, new Set(unneeded));
+}
+
+/** Returns all channels that the sound of a channel reaches, also through side-chains. */
+function destinationsOf(project: Project, channelId: string): string[] {
+  const listens = ({ effects = [] }: LiveSource, id: string): boolean => effects.some((effect) => (effect as { side_chain?: string | null }).side_chain === id);
+  const found = new Set<string>();
+  const next = [channelId];
+  for (let id = next.pop(); id !== undefined; id = next.pop()) {
+    const source = id;
+    const track = project.tracks.find((candidate) => candidate.id === source);
+    if (!track) continue;
+    const listeners = project.tracks.filter((candidate) => listens(candidate, source)).map((candidate) => candidate.id);
+    for (const to of [track.output ?? MASTER_ID, ...(track.sends ?? []).map((send) => send.to), ...listeners]) {
+      if (!found.has(to)) next.push(to);
+      found.add(to);
+    }
+  }
+  return [...found];
+}
+
+type Lanes = NonNullable<LiveSource['automation']>;
 const knownLanes = new WeakMap<Lanes, Lanes>();
 
 /** Returns the lanes that belong to no effect; the same list for the same lanes. */
@@ -42,29 +85,40 @@ function reducedLanes(lanes: Lanes | undefined): Lanes | undefined {
   if (!lanes) return undefined;
   let reduced = knownLanes.get(lanes);
   if (!reduced) {
-    reduced = lanes.filter(({ target }) => !target.includes('/'));
+    reduced = lanes.filter(({ target }) => effectOf(target) === null);
     knownLanes.set(lanes, reduced);
   }
   return reduced;
 }
 
-/** Returns the chain that the service processes. */
-export function liveChainOf({ master, sample_rate_hz: sampleRateHz, settings, tempo_map: tempo }: Project): LiveChainSettings {
-  const effects = (master.effects ?? []).map((effect): LiveEffect => {
-    const { id, type, name, plugin_id, state, params, bypass } = effect as Effect & Partial<LiveEffect>;
-    const fields = { name, plugin_id, state, params, bypass };
-    return { id, type, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
-  });
-  return { sampleRateHz, seed: settings?.seed ?? 0, bpm: tempo[0]?.bpm ?? 120, effects };
+/** Returns the effect and the parameter that a lane changes; null for other lanes, such as those of sends. */
+function effectOf(target: string): { effect: string; param: string } | null {
+  const slash = target.indexOf('/');
+  const effect = target.slice(0, slash);
+  return slash < 0 || effect === 'send' ? null : { effect, param: target.slice(slash + 1) };
 }
 
-/** Returns the automation of the master's effects, with times in frames. */
-export function liveLanesOf({ master, tempo_map: tempo, sample_rate_hz: sampleRateHz }: Project): LiveLane[] {
-  return (master.automation ?? []).flatMap(({ target, points }) => {
-    const slash = target.indexOf('/');
-    if (slash < 0) return [];
+/** Returns the chain of a channel that the service processes. */
+export function liveChainOf(project: Project, channelId: string): LiveChainSettings {
+  const { sample_rate_hz: sampleRateHz, settings, tempo_map: tempo } = project;
+  const source = channelOf(project, channelId);
+  const isBypassed = source !== null && 'bypass' in source && source.bypass === true;
+  const effects = (source?.effects ?? []).map((effect): LiveEffect => {
+    const { id, type, name, plugin_id, state, params, bypass } = effect as Effect & Partial<LiveEffect>;
+    const fields = { name, plugin_id, state, params, bypass: isBypassed ? true : bypass };
+    return { id, type, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
+  });
+  const trackId = channelId === MASTER_ID ? '' : channelId;
+  return { sampleRateHz, seed: settings?.seed ?? 0, trackId, bpm: tempo[0]?.bpm ?? 120, effects };
+}
+
+/** Returns the automation of the effects of a channel, with times in frames. */
+export function liveLanesOf({ tempo_map: tempo, sample_rate_hz: sampleRateHz }: Project, { automation = [] }: LiveSource): LiveLane[] {
+  return automation.flatMap(({ target, points }) => {
+    const parameter = effectOf(target);
+    if (!parameter) return [];
     const timed = points.map(({ tick, value, curve = 'linear' }) => ({ frame: Math.round(secsAtTick(tempo, tick) * sampleRateHz), value, curve }));
-    return [{ effect: target.slice(0, slash), param: target.slice(slash + 1), points: timed }];
+    return [{ ...parameter, points: timed }];
   });
 }
 

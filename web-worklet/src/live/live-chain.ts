@@ -1,10 +1,12 @@
-/** The page's client of a live chain: effects of the master that the service processes. */
+/** The page's client of a live chain: effects of a track or the master that the service processes. */
 import type { EngineClient } from '../engine-client';
 import { canShareMemory, RING_BYTES } from './block-ring';
 import type { LiveChainSettings, LiveConnection, LiveLane, WorkerCommand, WorkerReport } from './messages';
 
 /** Options of a live chain. */
 export type LiveChainOptions = {
+  /** Id of the track whose signal passes the chain; null for the master. */
+  trackId: string | null;
   /** Address of the bundled `worker.ts`. */
   workerUrl: string;
   /** Address of the service's WebSocket. */
@@ -24,19 +26,21 @@ export type LiveChainOptions = {
 export class LiveChain {
   readonly #engine: EngineClient;
   readonly #worker: Worker;
+  readonly #trackId: string | null;
 
-  constructor(engine: EngineClient, { workerUrl, url, protocols, bufferBlocks, onReport }: LiveChainOptions) {
+  constructor(engine: EngineClient, { trackId, workerUrl, url, protocols, bufferBlocks, onReport }: LiveChainOptions) {
     this.#engine = engine;
+    this.#trackId = trackId;
     this.#worker = new Worker(workerUrl, { type: 'module' });
     this.#worker.onerror = ({ message }) => {
       const connection: LiveConnection = { kind: 'failed', detail: message || 'the script of the live plugins cannot be loaded' };
-      onReport({ connection, plugins: [], chainFrames: 0, queuedBlocks: 0, droppedBlocks: 0 });
+      onReport({ connection, plugins: [], chainFrames: 0, queuedBlocks: 0, droppedBlocks: 0, refusal: null, service: null });
     };
     this.#worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => onReport(data);
     const rings = canShareMemory() ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
     const { port1, port2 } = new MessageChannel();
     this.#send({ type: 'open', url, protocols, port: port1, rings, bufferBlocks }, [port1]);
-    engine.setLiveChain({ port: port2, rings, bufferBlocks });
+    engine.setLiveChain(trackId, { port: port2, rings, bufferBlocks });
   }
 
   /** Sets the effects and their automation. */
@@ -64,7 +68,7 @@ export class LiveChain {
 
   /** Disconnects from the service. */
   close(): void {
-    if (!this.#engine.hasEnded) this.#engine.setLiveChain(null);
+    if (!this.#engine.hasEnded) this.#engine.setLiveChain(this.#trackId, null);
     this.#worker.onmessage = null;
     this.#worker.onerror = null;
     this.#send({ type: 'close' });

@@ -1,9 +1,9 @@
 /**
- * The part of a live chain on the audio thread: collects the input of the master's effects in
+ * The part of a live chain on the audio thread: collects the input of a channel's effects in
  * blocks for the worker, and passes the processed blocks to the engine when they are due.
  */
 import { BATCH_BLOCKS, BLOCK_FRAMES, BLOCK_VALUES, BlockRing, FLAG_FLUSH, FLAG_PLAYING, type BlockHeader } from './block-ring';
-import type { LiveFigures, ToAudioThread, ToWorker } from './messages';
+import type { ToAudioThread, ToWorker } from './messages';
 
 /** Blocks from sending to playing: at first, at least, and at most. */
 const BUFFER_FIRST = 12;
@@ -63,10 +63,10 @@ export class LiveInsert {
   #leastSpare: number;
   /** Blocks since the last late one, or since the buffer changed. */
   #blocksSinceLate = 0;
-  #silentBlocks = 0;
+  #silentBlocks: number;
   #isPlaying = false;
   #isIdle = false;
-  readonly #figures: LiveFigures = { latencyFrames: 0, lateBlocks: 0 };
+  #lateBlocks = 0;
 
   /**
    * `onLatency` is called when {@link latencyFrames} has changed, and `onPrepared` when the chain
@@ -84,6 +84,8 @@ export class LiveInsert {
     this.#leastBlocks = bufferBlocks ?? BUFFER_LEAST;
     this.#mostBlocks = Math.max(BUFFER_MOST, this.#bufferBlocks);
     this.#leastSpare = this.#mostBlocks;
+    // A chain that opens while the song is stopped has had no sound that could be late.
+    this.#silentBlocks = this.#mostBlocks + 1;
     this.#port = port;
     this.#isShared = rings !== null;
     this.#sent = new BlockRing(rings?.sent);
@@ -98,9 +100,14 @@ export class LiveInsert {
     return this.#bufferBlocks * BLOCK_FRAMES + this.#lastChainFrames;
   }
 
-  get figures(): LiveFigures {
-    this.#figures.latencyFrames = this.latencyFrames;
-    return this.#figures;
+  /** Blocks that were due and had not arrived. */
+  get lateBlocks(): number {
+    return this.#lateBlocks;
+  }
+
+  /** Whether the chain is being cleared for a start of playback. */
+  get isPreparing(): boolean {
+    return this.#preparing !== null;
   }
 
   /** Ends the use of the port. */
@@ -186,7 +193,7 @@ export class LiveInsert {
       this.#blocksSinceLate += 1;
       return;
     }
-    this.#figures.lateBlocks += 1;
+    this.#lateBlocks += 1;
     this.#blocksSinceLate = 0;
     this.#leastSpare = this.#mostBlocks;
     // Blocks that come a little late come in time after the buffer has grown.

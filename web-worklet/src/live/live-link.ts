@@ -4,7 +4,7 @@
  */
 import { BLOCK_VALUES, FLAG_FLUSH, FLAG_PLAYING, type BlockHeader, type BlockRing } from './block-ring';
 import { laneValueAt } from './lane-value';
-import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, WorkerReport } from './messages';
+import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, LiveServiceFigures, WorkerReport } from './messages';
 
 /** Most blocks on their way to the service and back; usually also most that wait to be sent. */
 const QUEUE_MAX = 32;
@@ -36,6 +36,7 @@ export type LinkHost = {
 
 /** A text message of the service. */
 type Answer = { cmd: string; effect?: string; detail?: string; code?: string; restarting?: boolean; total?: number };
+type Stats = Answer & { mean_ms: number; p99_ms: number; plugins: { late_blocks: number }[] };
 
 const laneKey = (effect: string, param: string): string => JSON.stringify([effect, param]);
 
@@ -67,6 +68,8 @@ export class LiveLink {
   #openAttempts = new Map<string, number>();
   #chainFrames = 0;
   #droppedBlocks = 0;
+  #refusal: string | null = null;
+  #service: LiveServiceFigures | null = null;
   #isClosed = false;
   /** Number of messages of the service. */
   #heard = 0;
@@ -97,7 +100,7 @@ export class LiveLink {
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       if (socket !== this.#socket) return;
       this.#heard += 1;
-      if (typeof data === 'string') this.#receive(JSON.parse(data) as Answer);
+      if (typeof data === 'string') this.#receive(JSON.parse(data) as Answer | Stats);
       else this.#receiveBlock(new Float32Array(data));
     };
     socket.onclose = ({ code, reason }) => {
@@ -147,6 +150,7 @@ export class LiveLink {
 
   setChain(chain: LiveChainSettings, lanes: readonly LiveLane[]): void {
     this.#chain = chain;
+    this.#refusal = null;
     this.#openAttempts.clear();
     this.#plugins = new Map(
       chain.effects.flatMap(({ id, type }) => (type === 'builtin' ? [] : [[id, this.#plugins.get(id) ?? { kind: 'opening' }]])),
@@ -264,7 +268,18 @@ export class LiveLink {
     this.pump();
   }
 
-  #receive({ cmd, effect = '', detail = '', restarting = false, total = 0 }: Answer): void {
+  /** Asks the service for its figures. */
+  askForFigures(): void {
+    if (this.#hasChain) this.#command({ cmd: 'stats' });
+  }
+
+  #receive(answer: Answer | Stats): void {
+    const { cmd, effect = '', detail = '', code = '', restarting = false, total = 0 } = answer;
+    if ('mean_ms' in answer) {
+      const dryBlocks = answer.plugins.reduce((sum, plugin) => sum + plugin.late_blocks, 0);
+      this.#service = { meanMs: answer.mean_ms, p99Ms: answer.p99_ms, dryBlocks };
+      return;
+    }
     switch (cmd) {
       case 'latency':
         this.#hasChain = true;
@@ -291,6 +306,7 @@ export class LiveLink {
         if (!restarting) this.#openAgain(effect);
         break;
       case 'error':
+        if (code === 'too_many_plugins') this.#refusal = detail.replace(/^effect \d+ is left out: /, '');
         // An effect that is left out names no effect, so it concerns those that do not open.
         for (const [id, state] of this.#plugins) if (state.kind === 'opening') this.#plugins.set(id, { kind: 'missing', detail });
         break;
@@ -321,9 +337,9 @@ export class LiveLink {
 
   #sendChain(): void {
     if (!this.#chain || this.#connection.kind !== 'open') return;
-    const { sampleRateHz, seed, bpm, effects } = this.#chain;
+    const { sampleRateHz, seed, trackId, bpm, effects } = this.#chain;
     this.#automated.clear();
-    this.#command({ cmd: 'chain', sample_rate: sampleRateHz, seed, bpm, effects });
+    this.#command({ cmd: 'chain', sample_rate: sampleRateHz, seed, track_id: trackId, bpm, effects });
   }
 
   #command(command: object): void {
@@ -342,6 +358,8 @@ export class LiveLink {
       chainFrames: this.#chainFrames,
       queuedBlocks: this.#inFlight.length,
       droppedBlocks: this.#droppedBlocks,
+      refusal: this.#refusal,
+      service: this.#service,
     };
   }
 }

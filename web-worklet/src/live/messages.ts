@@ -12,8 +12,11 @@ export type LiveEffect = {
   bypass?: boolean;
 };
 
-/** A chain for the service. `seed` is that of the project, `bpm` its first tempo. */
-export type LiveChainSettings = { sampleRateHz: number; seed: number; bpm: number; effects: readonly LiveEffect[] };
+/**
+ * A chain for the service. `seed` is that of the project, `trackId` is empty for the master, `bpm` is
+ * the first tempo.
+ */
+export type LiveChainSettings = { sampleRateHz: number; seed: number; trackId: string; bpm: number; effects: readonly LiveEffect[] };
 
 /** A point of an automated parameter; `curve` as in a project. */
 export type LivePoint = { frame: number; value: number; curve: 'linear' | 'step' | number };
@@ -53,6 +56,15 @@ export type LivePluginState =
 /** State of the connection to the service; `failed` if the worker cannot run at all. */
 export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string } | { kind: 'failed'; detail: string };
 
+/** Figures of the service for a chain, since the stream began. */
+export type LiveServiceFigures = {
+  /** Mean and 99th percentile of the time that a block spends in the service, in milliseconds. */
+  meanMs: number;
+  p99Ms: number;
+  /** Blocks that plugins did not answer in time, which passed them unprocessed. */
+  dryBlocks: number;
+};
+
 /** What the worker tells the page when it changes. */
 export type WorkerReport = {
   connection: LiveConnection;
@@ -64,6 +76,10 @@ export type WorkerReport = {
   queuedBlocks: number;
   /** Blocks that were not sent, because the queue was full. */
   droppedBlocks: number;
+  /** The limit that keeps the service from running a plugin of the chain; null without one. */
+  refusal: string | null;
+  /** Null before the first answer of the service. */
+  service: LiveServiceFigures | null;
 };
 
 /** From the audio thread to the worker. */
@@ -85,6 +101,15 @@ export type ToAudioThread =
   /** A processed block, if there is no shared memory. */
   | { type: 'block'; number: number; values: Float32Array };
 
+/** How the audio thread reaches the worker of a live chain. */
+export type LiveConnectionPorts = {
+  port: MessagePort;
+  /** The rings in shared memory; null if the page has none. */
+  rings: { sent: SharedArrayBuffer; returned: SharedArrayBuffer } | null;
+  /** The chosen number of blocks from sending to playing; null for the usual one. */
+  bufferBlocks: number | null;
+};
+
 /** Figures of the audio thread. */
 export type LiveFigures = {
   /** Frames from the input of the chain to its output, with the transport. */
@@ -92,3 +117,6 @@ export type LiveFigures = {
   /** Blocks that were due and had not arrived. */
   lateBlocks: number;
 };
+
+/** Figures of the live chain of a track, or of the master for null. */
+export type ChannelFigures = LiveFigures & { trackId: string | null };

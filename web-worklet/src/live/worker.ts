@@ -5,6 +5,8 @@ import type { ToAudioThread, ToWorker, WorkerCommand, WorkerReport } from './mes
 
 /** Interval at which the figures of the queue are reported, in milliseconds. */
 const REPORT_MS = 500;
+/** Interval at which the service is asked for its figures, in milliseconds. */
+const FIGURES_MS = 2000;
 
 let link: LiveLink | null = null;
 /** The protocols of the next connection. */
@@ -17,6 +19,7 @@ onmessage = ({ data: command }: MessageEvent<WorkerCommand>): void => {
     case 'open':
       link = openLink(command);
       setInterval(() => link && report(link.report), REPORT_MS);
+      setInterval(() => link?.askForFigures(), FIGURES_MS);
       break;
     case 'chain':
       link?.setChain(command.chain, command.lanes);

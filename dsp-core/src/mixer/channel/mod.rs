@@ -3,6 +3,7 @@
 pub(super) mod chain;
 mod dry_fallback;
 pub(super) mod fader;
+pub(super) mod insert;
 mod instrument_fallback;
 mod live_chain;
 pub(super) mod meter;
@@ -15,6 +16,7 @@ pub(super) mod strip;
 
 pub use chain::{EffectChain, SlotSource};
 pub use dry_fallback::DryFallback;
+pub use insert::InsertBuffers;
 pub use instrument_fallback::InstrumentFallback;
 pub use live_chain::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect, LivePass, LiveSource};
 pub use rack::effect_seed;

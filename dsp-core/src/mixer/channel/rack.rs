@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::chain::{EffectChain, MAX_EFFECTS, SlotSource};
+use super::insert::Insert;
 use super::recording::Recording;
 use super::side_chain::SideChain;
 use super::slot::{EffectSlot, impulse_of};
@@ -73,6 +74,8 @@ pub(crate) struct EffectRack {
     /// Delays of the reverb and chorus sends by the latency of the effects. The sends bypass the
     /// effects.
     send_delays: [DelayLine; 2],
+    /// Effects outside the engine, which follow those of the chain.
+    pub(crate) insert: Option<Box<Insert>>,
 }
 
 impl EffectRack {
@@ -94,6 +97,7 @@ impl EffectRack {
             recordings: Vec::new(),
             source_delays: core::array::from_fn(|_| DelayLine::new(0)),
             send_delays: core::array::from_fn(|_| DelayLine::new(0)),
+            insert: None,
         }
     }
 
@@ -102,7 +106,24 @@ impl EffectRack {
     }
 
     pub(crate) fn latency_frames(&self) -> usize {
-        self.chain.latency_frames()
+        self.chain.latency_frames() + self.insert.as_ref().map_or(0, |insert| insert.latency_frames())
+    }
+
+    /// Sets the latency in frames of effects outside the engine; `None` removes them.
+    pub(crate) fn set_insert(&mut self, latency_frames: Option<usize>) {
+        match (latency_frames, &mut self.insert) {
+            (Some(frames), Some(insert)) => insert.set_latency(frames),
+            (frames, insert) => {
+                *insert = frames.map(|frames| Box::new(Insert::new(self.sample_rate_hz, frames)));
+            }
+        }
+        self.delay_sends();
+    }
+
+    /// Delays the sends by the latency of the effects.
+    fn delay_sends(&mut self) {
+        let (latency_frames, fade_frames) = (self.latency_frames(), self.delay_fade_frames());
+        self.send_delays.iter_mut().for_each(|delay| delay.set_frames(latency_frames, fade_frames));
     }
 
     /// Returns the latency of the output in frames, relative to the clock.
@@ -148,8 +169,7 @@ impl EffectRack {
         self.set_audio(settings.audio);
         self.set_values(settings);
         self.set_lanes(settings.lanes);
-        let (latency_frames, fade_frames) = (self.latency_frames(), self.delay_fade_frames());
-        self.send_delays.iter_mut().for_each(|delay| delay.set_frames(latency_frames, fade_frames));
+        self.delay_sends();
         self.next_tempo_change = 0;
     }
 
@@ -284,6 +304,9 @@ impl EffectRack {
         }
         self.next_tempo_change = 0;
         self.next_control_point = 0;
+        if let Some(insert) = &mut self.insert {
+            insert.buffers.input_latency_frames = (frames + self.chain.latency_frames()) as u32;
+        }
         let fade_frames = self.delay_fade_frames();
         self.source_delays.iter_mut().for_each(|delay| delay.set_frames(frames, fade_frames));
     }
@@ -341,6 +364,7 @@ impl EffectRack {
         self.chain.reset(clock);
         self.side_chains.iter_mut().for_each(SideChain::reset);
         self.recordings.iter_mut().for_each(|recording| recording.reset(clock));
+        self.insert.iter_mut().for_each(|insert| insert.reset());
         self.source_delays.iter_mut().chain(&mut self.send_delays).for_each(DelayLine::clear);
         self.next_control_point = 0;
         self.set_time();
@@ -428,17 +452,24 @@ impl EffectRack {
     ) {
         let [left, right, reverb, chorus] = outputs;
         let [left_active, right_active, sends_active @ ..] = active_outputs;
-        if self.chain.is_idle() {
+        let is_idle = self.chain.is_idle();
+        if is_idle {
             let last = |values: &[f32], is_active: bool| if is_active { last_value(values) } else { 0.0 };
             self.chain.pass_idle([last(left, *left_active), last(right, *right_active)]);
-        } else {
+        }
+        if !is_idle || self.insert.is_some() {
             for (values, is_active) in [&mut *left, &mut *right].into_iter().zip([left_active, right_active])
             {
                 if !core::mem::replace(is_active, true) {
                     values.fill(0.0);
                 }
             }
-            self.process_effects(is_playing, [left, right], taps);
+        }
+        if !is_idle {
+            self.process_effects(is_playing, [&mut *left, &mut *right], taps);
+        }
+        if let Some(insert) = &mut self.insert {
+            insert.process([left, right]);
         }
         delay(&mut self.send_delays, [reverb, chorus], sends_active);
     }
@@ -453,7 +484,10 @@ impl EffectRack {
         if self.chain.is_idle() {
             self.chain.pass_idle([last_value(left), last_value(right)]);
         } else {
-            self.process_effects(is_playing, [left, right], taps);
+            self.process_effects(is_playing, [&mut *left, &mut *right], taps);
+        }
+        if let Some(insert) = &mut self.insert {
+            insert.process([left, right]);
         }
     }
 

@@ -53,6 +53,7 @@ pub(crate) struct SideChainSettings {
 }
 
 /// All routes of a session, checked for errors.
+#[derive(Default)]
 pub(crate) struct Routing {
     /// The routes of each track. The first route is the output.
     pub(crate) routes: Vec<Vec<RouteSettings>>,

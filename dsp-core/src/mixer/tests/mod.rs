@@ -2,6 +2,7 @@
 
 mod compensation;
 mod edits_while_playing;
+mod inserts;
 
 use alloc::vec;
 use alloc::vec::Vec;

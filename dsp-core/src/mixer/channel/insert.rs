@@ -1,22 +1,31 @@
-//! The effects of the master in another process, through which the sum of the strips passes.
+//! Effects of a track or of the master outside the engine, through which the signal passes.
 
-use super::channel::DryFallback;
+use super::DryFallback;
 use crate::block::BLOCK_FRAMES;
 
-/// Sends the master's signal before the fader to effects outside the engine, and receives their
-/// output. Before each block, the caller stores the output; after it, the caller reads the input.
-pub struct MasterInsert {
-    fallback: DryFallback,
-    latency_frames: usize,
+/// The audio that an insert exchanges with the caller. Before each block, the caller stores the
+/// output; after it, the caller reads the input. JavaScript relies on the layout.
+#[repr(C)]
+pub struct InsertBuffers {
     /// Left and right of the last block that entered the insert.
     pub input: [[f32; BLOCK_FRAMES]; 2],
     /// Left and right of the output of the effects for the next block.
     pub output: [[f32; BLOCK_FRAMES]; 2],
-    /// Whether [`Self::output`] has arrived. Otherwise the input passes with the same latency.
-    pub has_output: bool,
+    /// Not 0 if [`Self::output`] has arrived. Otherwise the input passes with the same latency.
+    pub has_output: u32,
+    /// Latency of the input in frames, relative to the session's clock.
+    pub input_latency_frames: u32,
 }
 
-impl MasterInsert {
+/// Sends the signal after the effects of a rack to effects outside the engine, and receives their
+/// output.
+pub(crate) struct Insert {
+    fallback: DryFallback,
+    latency_frames: usize,
+    pub(crate) buffers: InsertBuffers,
+}
+
+impl Insert {
     /// Creates an insert whose effects have a latency in frames, at a sample rate in hertz.
     pub(crate) fn new(sample_rate_hz: u32, latency_frames: usize) -> Self {
         let mut fallback = DryFallback::new(sample_rate_hz, latency_frames);
@@ -25,9 +34,12 @@ impl MasterInsert {
         Self {
             fallback,
             latency_frames,
-            input: [[0.0; BLOCK_FRAMES]; 2],
-            output: [[0.0; BLOCK_FRAMES]; 2],
-            has_output: false,
+            buffers: InsertBuffers {
+                input: [[0.0; BLOCK_FRAMES]; 2],
+                output: [[0.0; BLOCK_FRAMES]; 2],
+                has_output: 0,
+                input_latency_frames: 0,
+            },
         }
     }
 
@@ -49,11 +61,12 @@ impl MasterInsert {
     /// Processes a block of at most [`BLOCK_FRAMES`] frames in place.
     pub(crate) fn process(&mut self, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
-        self.input[0][..frames].copy_from_slice(left);
-        self.input[1][..frames].copy_from_slice(right);
-        let output = [&self.output[0][..frames], &self.output[1][..frames]];
+        let InsertBuffers { input, output, has_output, .. } = &mut self.buffers;
+        input[0][..frames].copy_from_slice(left);
+        input[1][..frames].copy_from_slice(right);
+        let output = [&output[0][..frames], &output[1][..frames]];
         let is_finite = output.iter().all(|side| side.iter().all(|sample| sample.is_finite()));
-        let output = (core::mem::take(&mut self.has_output) && is_finite).then_some(output);
+        let output = (core::mem::take(has_output) != 0 && is_finite).then_some(output);
         self.fallback.process(left, right, output);
     }
 }
@@ -73,20 +86,20 @@ mod tests {
 
     /// Sends a ramp through effects that add 1, and do not answer the blocks in `missing`.
     fn run(missing: core::ops::Range<usize>) -> Vec<f32> {
-        let mut insert = MasterInsert::new(48_000, LATENCY_FRAMES);
+        let mut insert = Insert::new(48_000, LATENCY_FRAMES);
         insert.reset();
         let (mut sent, mut output) = (Vec::new(), Vec::new());
         for block in 0..BLOCKS {
             let late_by = LATENCY_FRAMES / BLOCK_FRAMES;
             if block >= late_by && !missing.contains(&block) {
                 let answer: [f32; BLOCK_FRAMES] = sent[block - late_by];
-                insert.output = [answer.map(|sample| sample + 1.0); 2];
-                insert.has_output = true;
+                insert.buffers.output = [answer.map(|sample| sample + 1.0); 2];
+                insert.buffers.has_output = 1;
             }
             let (mut left, mut right) = (ramp(block), ramp(block));
             insert.process([&mut left, &mut right]);
             assert_eq!(left, right);
-            sent.push(insert.input[0]);
+            sent.push(insert.buffers.input[0]);
             output.extend(left);
         }
         output
