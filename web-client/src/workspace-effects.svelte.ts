@@ -78,7 +78,7 @@ function endRecording({ editing: { song }, account, playback: { player, recorder
   });
   $effect(() => {
     const loop = activeLoopOf(song.project);
-    untrack(() => recorder.audio.loopChanged(loop));
+    untrack(() => recorder.loopChanged(loop));
   });
   $effect(() => {
     if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());

@@ -1,90 +1,10 @@
 /** Records Chromium's fake microphone, which plays a file, on an audio track. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { newSong } from '../support/demo';
+import { openStudio, RATE_HZ, SINE_LEVEL, type Block } from '../support/microphone';
 import { expect, test, type Service } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
-
-const RATE_HZ = 48_000;
-/** Length of the fake microphone's file in seconds; longer than any of these recordings. */
-const MICROPHONE_SECS = 120;
-const SINE_HZ = 100;
-const SINE_LEVEL = 0.25;
-
-/** Writes a sine as a 16-bit WAV file for the fake microphone. */
-function microphoneFile(folder: string): string {
-  const frames = MICROPHONE_SECS * RATE_HZ;
-  const bytes = Buffer.alloc(44 + 2 * frames);
-  bytes.write('RIFF', 0, 'latin1');
-  bytes.writeUInt32LE(36 + 2 * frames, 4);
-  bytes.write('WAVEfmt ', 8, 'latin1');
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(RATE_HZ, 24);
-  bytes.writeUInt32LE(2 * RATE_HZ, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write('data', 36, 'latin1');
-  bytes.writeUInt32LE(2 * frames, 40);
-  for (let frame = 0; frame < frames; frame++) {
-    const value = SINE_LEVEL * Math.sin((2 * Math.PI * SINE_HZ * frame) / RATE_HZ);
-    bytes.writeInt16LE(Math.round(32_767 * value), 44 + 2 * frame);
-  }
-  const path = join(folder, 'microphone.wav');
-  writeFileSync(path, bytes);
-  return path;
-}
-
-/** A block that the page received from the audio input, and the number of its first frame. */
-type Block = { frame: number; samples: number[] };
-
-/** A browser whose microphone plays the file, and the blocks that its pages receive from it. */
-type Studio = { browser: BrowserContext; blocks: Block[] };
-
-/** Passes the blocks of the page's audio inputs on to the test. */
-function watchInputs(): void {
-  const Node = globalThis.AudioWorkletNode;
-  const { receiveBlock } = globalThis as unknown as { receiveBlock: (block: Block) => void };
-  globalThis.AudioWorkletNode = class extends Node {
-    constructor(context: BaseAudioContext, name: string, options?: AudioWorkletNodeOptions) {
-      super(context, name, options);
-      if (name !== 'songfoundry-input') return;
-      this.port.addEventListener('message', ({ data }: MessageEvent<{ frame: number; channels: Float32Array[] } | null>) => {
-        if (data) receiveBlock({ frame: data.frame, samples: [...(data.channels[0] ?? [])] });
-      });
-    }
-  };
-}
-
-/** Opens a browser with a profile whose microphone plays the file. */
-async function openStudio(): Promise<Studio> {
-  const blocks: Block[] = [];
-  const browser = await openBrowser();
-  await browser.exposeFunction('receiveBlock', (block: Block) => void blocks.push(block));
-  await browser.addInitScript(watchInputs);
-  return { browser, blocks };
-}
-
-async function openBrowser(): Promise<BrowserContext> {
-  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-microphone-'));
-  return chromium.launchPersistentContext(join(folder, 'profile'), {
-    executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
-    viewport: { width: 1440, height: 900 },
-    permissions: ['microphone'],
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--autoplay-policy=no-user-gesture-required',
-      '--use-fake-ui-for-media-stream',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphoneFile(folder)}`,
-    ],
-  });
-}
 
 type AudioClip = { id: string; start_tick: number; offset_frames: number; length_frames: number; source: { server_file_id: string } };
 type StoredSong = { project_id: string; tracks: { name: string; items: AudioClip[] }[] };

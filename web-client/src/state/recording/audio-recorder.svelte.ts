@@ -7,9 +7,10 @@ import type { Player } from '../../engine/player.svelte';
 import { newId } from '../../project/ids';
 import { activeLoopOf, type LoopRegion } from '../../project/loop';
 import { SILENCE_DB, type Track } from '../../project/model';
-import { chosenPass, clipOfPass, placeClip } from '../../project/place-recording';
+import { clipsOfPasses, placeRecording } from '../../project/place-recording';
 import { passesOf } from '../../project/recording-passes';
 import type { Song } from '../editing/song.svelte';
+import type { TakeCommands } from '../editing/take-commands.svelte';
 import type { Timeline } from '../editing/timeline.svelte';
 import type { AudioFiles } from '../library/audio-files.svelte';
 import type { Notices } from '../notices.svelte';
@@ -23,6 +24,7 @@ type Page = {
   api: Api;
   song: Song;
   timeline: Timeline;
+  takeCommands: TakeCommands;
   player: Player;
   audioFiles: AudioFiles;
   preferences: Preferences;
@@ -310,7 +312,7 @@ export class AudioRecorder {
 
   /** Waits for the file of a recording, and adds its clip in one undo step. */
   async #place(recording: StoredRecording, finish: () => Promise<string>): Promise<void> {
-    const { song, timeline, audioFiles, notices } = this.#page;
+    const { song, timeline, takeCommands, audioFiles, notices } = this.#page;
     try {
       const fileId = await finish();
       const file = await audioFiles.addStored(fileId);
@@ -319,12 +321,13 @@ export class AudioRecorder {
         return;
       }
       const passes = passesOf(recording.songFrame, file.frames, recording.loop);
-      const pass = chosenPass(passes, recording.rateHz);
-      if (pass) {
-        const clip = clipOfPass(timeline.songTime, fileId, recording.name, recording.rateHz, pass);
+      const recorded = clipsOfPasses(timeline.songTime, fileId, recording.name, recording.rateHz, passes);
+      if (recorded) {
         song.endGesture();
-        const placed = placeClip(song.project, recording.trackId, clip);
-        if (song.edit('Record audio', () => placed.project)) song.selection.selectItem(placed.trackId, clip.id);
+        const placed = placeRecording(song.project, timeline.songTime, recording.trackId, recorded);
+        const label = placed.takeCount > 1 ? `Record ${placed.takeCount} takes` : 'Record audio';
+        if (song.edit(label, () => placed.project)) song.selection.selectItem(placed.trackId, placed.clipId);
+        if (placed.takeCount > 0) takeCommands.show(placed.trackId);
       }
       await this.#store.remove(recording.id).catch(() => undefined);
     } catch (error) {

@@ -25,6 +25,8 @@ export type TransportPreferences = {
 
 /** Settings of recordings. */
 export type RecordingPreferences = {
+  /** Whether each pass of the loop makes a take, instead of changing the notes of the track. */
+  takes: boolean;
   /** Whether a recording replaces the notes that it passes, instead of adding to them. */
   replaces: boolean;
   /** Whether the starts of notes snap to the grid. */
@@ -146,7 +148,7 @@ export class Preferences {
   }
 
   get recording(): RecordingPreferences {
-    return { replaces: false, quantizes: false, ...this.#stored.recording };
+    return { takes: true, replaces: false, quantizes: false, ...this.#stored.recording };
   }
 
   setRecording(change: Partial<RecordingPreferences>): void {
