@@ -47,6 +47,11 @@ export class AudioInput {
     this.#monitor.gain.value = isOn ? 1 : 0;
   }
 
+  /** Name of the device, as far as the browser tells it. */
+  get name(): string {
+    return this.#stream.getAudioTracks()[0]?.label ?? '';
+  }
+
   /** Latency of the input in seconds, as far as the browser knows it. */
   get latencySecs(): number {
     const settings = this.#stream.getAudioTracks()[0]?.getSettings() as (MediaTrackSettings & { latency?: number }) | undefined;

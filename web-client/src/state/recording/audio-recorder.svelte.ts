@@ -14,10 +14,14 @@ import type { TakeCommands } from '../editing/take-commands.svelte';
 import type { Timeline } from '../editing/timeline.svelte';
 import type { AudioFiles } from '../library/audio-files.svelte';
 import type { Notices } from '../notices.svelte';
-import type { Preferences } from '../view/preferences.svelte';
+import { LATENCY_MAX_MS, type Preferences } from '../view/preferences.svelte';
 import { AudioTake, PEAK_FRAMES } from './audio-take';
+import { measureLatency, type LatencyResult } from './latency-measurement';
 import { RecordingSender } from './recording-sender';
 import type { RecordingStore, StoredRecording } from './recording-store';
+
+/** Maximum time of a measurement of the latency, in milliseconds. It takes two seconds. */
+const MEASUREMENT_MAX_MS = 30_000;
 
 /** The parts of the page that the recorder uses. */
 type Page = {
@@ -50,6 +54,10 @@ export class AudioRecorder {
   #input = $state.raw<{ input: AudioInput; engine: EngineClient } | null>(null);
   /** Ended recordings that wait for their last samples. */
   readonly #ending = new Set<AudioTake>();
+  /** Resolves when the last samples of all ended recordings have arrived. */
+  #lastSamples: Promise<void> = Promise.resolve();
+  /** Functions that receive the blocks during a measurement. */
+  readonly #blockListeners = new Set<(block: InputBlock) => void>();
   readonly #page: Page;
   readonly #store: RecordingStore;
   readonly #window: Window;
@@ -72,6 +80,11 @@ export class AudioRecorder {
     if (!opened) return 0;
     const { outputLatency, baseLatency } = opened.engine.context;
     return ((outputLatency || baseLatency || 0) + opened.input.latencySecs) * 1000;
+  }
+
+  /** Name of the open input, as the browser says. */
+  get deviceName(): string {
+    return this.#input?.input.name || 'Default input';
   }
 
   /** The latency by which recordings are moved earlier, in milliseconds. */
@@ -106,6 +119,39 @@ export class AudioRecorder {
     if (this.#input) this.#input.input.monitors = this.#page.preferences.input.monitors;
   }
 
+  /**
+   * Plays noise and measures how late the open input hears it. Keeps a latency that was found for
+   * the device. Playback and a recording end, and the input is not audible meanwhile.
+   * @throws {Error} with the reason why nothing can be measured.
+   */
+  async measureLatency(): Promise<LatencyResult> {
+    this.finish();
+    const { player, preferences } = this.#page;
+    player.stop();
+    const opened = this.#input;
+    if (!opened || opened.engine !== player.engine) throw new Error('Arm an audio track first: the input is not open.');
+    const { context } = opened.engine;
+    player.resume();
+    opened.input.monitors = false;
+    try {
+      const result = await within(
+        MEASUREMENT_MAX_MS,
+        measureLatency(context, (receive) => {
+          this.#blockListeners.add(receive);
+          return () => this.#blockListeners.delete(receive);
+        }),
+      );
+      if (result.frames !== null && this.#input === opened) {
+        const latencyMs = Math.round((result.frames / result.rateHz) * 100_000) / 100;
+        preferences.setInput({ latencyMs: Math.min(LATENCY_MAX_MS, latencyMs) });
+      }
+      return result;
+    } finally {
+      this.#blockListeners.clear();
+      this.applyMonitoring();
+    }
+  }
+
   /** Ends a recording, or starts one on the armed track, or else on `selected`. */
   toggle(selected: Track | null): void {
     if (this.#active) this.finish();
@@ -119,7 +165,10 @@ export class AudioRecorder {
     this.#active = null;
     this.#page.player.playsPastEnd = false;
     active.stopListening();
-    void this.#complete(active);
+    this.#ending.add(active.take);
+    const received = this.#receiveLast(active);
+    this.#lastSamples = Promise.all([this.#lastSamples, received]).then(() => undefined);
+    void this.#complete(active, received);
   }
 
   /**
@@ -199,10 +248,17 @@ export class AudioRecorder {
     }
   }
 
+  /** Closes the input as soon as the last samples of ended recordings have arrived. */
   #closeInput(): void {
-    this.#input?.input.close();
+    const opened = this.#input;
     this.#input = null;
     this.levelDb = SILENCE_DB;
+    if (!opened) return;
+    opened.input.monitors = false;
+    void this.#lastSamples.then(() => {
+      opened.input.close();
+      if (!this.#input) this.levelDb = SILENCE_DB;
+    });
   }
 
   async #start(selected: Track | null): Promise<void> {
@@ -256,6 +312,7 @@ export class AudioRecorder {
     const peak = Math.max(...block.channels.map((channel) => channel.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0)));
     this.levelDb = peak > 0 ? Math.max(SILENCE_DB, 20 * Math.log10(peak)) : SILENCE_DB;
     this.#ending.forEach((take) => take.receive(block));
+    this.#blockListeners.forEach((receive) => receive(block));
     this.#active?.take.receive(block);
     if (this.#active) this.#show(this.#active);
   }
@@ -267,14 +324,17 @@ export class AudioRecorder {
     wakeFrames();
   }
 
-  async #complete(active: Active): Promise<void> {
-    const { sender, recording, take } = active;
-    this.#ending.add(take);
-    // What was played until Stop arrives after the latency.
+  /** Waits for what was played until Stop, which arrives after the latency. */
+  async #receiveLast({ take, input }: Active): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
-    await active.input.flush();
+    await input.flush();
     this.#ending.delete(take);
     take.finish();
+  }
+
+  async #complete(active: Active, received: Promise<void>): Promise<void> {
+    const { sender, recording, take } = active;
+    await received;
     if (!sender) {
       this.live = null;
       return;
@@ -335,6 +395,14 @@ export class AudioRecorder {
       notices.showFailure(`The recording on “${recording.name}” could not be stored; it is offered again when the song is opened`, error);
     }
   }
+}
+
+/** Rejects if a measurement does not end in time, because the input sends nothing. */
+function within<T>(maxMs: number, measurement: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('The input sends nothing. Check that the browser may use it, and that it is plugged in.')), maxMs);
+  });
+  return Promise.race([measurement, late]);
 }
 
 /** Whether sound can be recorded on a track. */
