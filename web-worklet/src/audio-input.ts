@@ -1,6 +1,6 @@
 /** An audio input of the page (a microphone or a line) whose samples are posted in blocks. */
 import type { InputBlock } from './block-collector';
-import { INPUT_PROCESSOR_NAME, type InputProcessorOptions, type InputReport } from './input-protocol';
+import { INPUT_PROCESSOR_NAME, type InputCommand, type InputProcessorOptions, type InputReport } from './input-protocol';
 
 /** Longest time to wait for the samples of a flush, in milliseconds. */
 const FLUSH_MAX_MS = 1000;
@@ -66,14 +66,21 @@ export class AudioInput {
     return new Promise((resolve) => {
       this.#onFlushed = resolve;
       setTimeout(resolve, FLUSH_MAX_MS);
-      this.#node.port.postMessage('flush');
+      this.#send('flush');
     });
   }
 
+  /** Closes the input. Its processor would otherwise go on posting silence. */
   close(): void {
+    this.#node.port.onmessage = null;
+    this.#send('end');
     this.#source.disconnect();
     this.#node.disconnect();
     this.#monitor.disconnect();
     this.#stream.getTracks().forEach((track) => track.stop());
+  }
+
+  #send(command: InputCommand): void {
+    this.#node.port.postMessage(command);
   }
 }

@@ -49,21 +49,30 @@ async function storedClip(page: Page, service: Service): Promise<AudioClip> {
 /**
  * Checks that a stored recording is, to the bit, a part of what the page received from the input.
  * Frames that the browser left out are silent. A busy browser loses sound before the page gets it,
- * so the file of the microphone shows less.
+ * so the file of the microphone shows less. Returns the channels of the recording, and the frame of
+ * the audio context at its end.
  */
-async function expectReceived(page: Page, service: Service, clip: AudioClip, blocks: readonly Block[]): Promise<void> {
+async function expectReceived(page: Page, service: Service, clip: AudioClip, blocks: readonly Block[]): Promise<{ channels: Float32Array[]; endFrame: number }> {
   const answer = await page.request.get(`${service.url}/api/v1/audio/${clip.source.server_file_id}/file`);
   const file = await answer.body();
-  const samples = new Float32Array(file.buffer.slice(file.byteOffset + 44, file.byteOffset + 44 + 4 * Math.floor((file.length - 44) / 4)));
-  expect(samples.length).toBe(clip.offset_frames + clip.length_frames);
+  const channelCount = file.readUInt16LE(22);
+  const values = new Float32Array(file.buffer.slice(file.byteOffset + 44, file.byteOffset + 44 + 4 * Math.floor((file.length - 44) / 4)));
+  const frames = values.length / channelCount;
+  expect(frames).toBe(clip.offset_frames + clip.length_frames);
   const firstFrame = blocks[0]?.frame ?? 0;
   const last = blocks.at(-1);
-  const received = new Float32Array((last?.frame ?? 0) + (last?.samples.length ?? 0) - firstFrame);
-  for (const { frame, samples: part } of blocks) received.set(part, frame - firstFrame);
-  const isPartAt = (start: number): boolean => samples.every((value, index) => value === received[start + index]);
-  const starts = Array.from({ length: Math.max(0, received.length - samples.length + 1) }, (_, start) => start);
-  expect(starts.some(isPartAt), 'the recording is a part of the input').toBe(true);
-  expect(samples.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeGreaterThan(SINE_LEVEL / 2);
+  const channels = Array.from({ length: channelCount }, (_, channel) => values.filter((_value, index) => index % channelCount === channel));
+  const received = channels.map((_, channel) => {
+    const joined = new Float32Array((last?.frame ?? 0) + (last?.channels[0]?.length ?? 0) - firstFrame);
+    for (const { frame, channels: parts } of blocks) joined.set(parts[channel] ?? [], frame - firstFrame);
+    return joined;
+  });
+  const isPartAt = (start: number): boolean => channels.every((samples, channel) => samples.every((value, index) => value === received[channel]?.[start + index]));
+  const starts = Array.from({ length: Math.max(0, (received[0]?.length ?? 0) - frames + 1) }, (_, start) => start);
+  const start = starts.find(isPartAt) ?? -1;
+  expect(start, 'the recording is a part of the input').toBeGreaterThanOrEqual(0);
+  expect(values.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeGreaterThan(SINE_LEVEL / 2);
+  return { channels, endFrame: firstFrame + start + frames };
 }
 
 test('a recording has every sample of the input, and its clip starts at the playhead', async ({ service }) => {
@@ -97,5 +106,69 @@ test('a recording whose tab was closed is recovered', async ({ service }) => {
   expect(clip.start_tick).toBe(0);
   expect(clip.length_frames).toBeGreaterThan(RATE_HZ / 2);
   await expectReceived(reopened, service, clip, blocks);
+  await browser.close();
+});
+
+test('both channels of a stereo input are recorded, until after the track is disarmed', async ({ service }) => {
+  const { browser, blocks } = await openStudio(2);
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await armTrack(page, service);
+  await page.getByRole('button', { name: 'Input of Audio 1' }).click();
+  await page.getByRole('menuitemradio', { name: 'Stereo' }).click();
+  await expect.poll(() => blocks.at(-1)?.channels.length).toBe(2);
+  await record(page, service, RATE_HZ);
+  const disarmedAtFrame = await page.evaluate((rateHz) => {
+    const frame = (window.songfoundry.engine?.context.currentTime ?? 0) * rateHz;
+    document.querySelector<HTMLButtonElement>('button[aria-label="Arm Audio 1 for recording"]')?.click();
+    return frame;
+  }, RATE_HZ);
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveAttribute('title', /Record audio/);
+  const clip = await storedClip(page, service);
+  const stereoBlocks = blocks.filter((block) => block.channels.length === 2);
+  const { channels, endFrame } = await expectReceived(page, service, clip, stereoBlocks);
+  expect(channels).toHaveLength(2);
+  expect(channels[1]?.some((value, frame) => value !== channels[0]?.[frame]), 'the channels differ').toBe(true);
+  // What was played until then arrives after the latency, of which the browser reports 40 ms.
+  expect(endFrame).toBeGreaterThan(disarmedAtFrame + 0.03 * RATE_HZ);
+  const lastPeak = channels[0]?.slice(-0.02 * RATE_HZ).reduce((peak, value) => Math.max(peak, Math.abs(value)), 0);
+  expect(lastPeak, 'the end is not silent').toBeGreaterThan(SINE_LEVEL / 2);
+  await browser.close();
+});
+
+test('a recording whose tab was closed is discarded, and is not offered again', async ({ service }) => {
+  const { browser } = await openStudio();
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await armTrack(page, service);
+  await page.keyboard.press('Control+s');
+  await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+  await record(page, service, RATE_HZ / 2);
+  const reopened = await browser.newPage();
+  await page.close();
+  await reopened.goto(service.url);
+  const receiving = async (): Promise<number> => {
+    const answer = await reopened.request.get(`${service.url}/api/v1/audio/uploads`);
+    const { items } = (await answer.json()) as { items: { state: string }[] };
+    return items.filter(({ state }) => state === 'receiving').length;
+  };
+  const discard = reopened.getByRole('button', { name: 'Discard', exact: true });
+  await expect(discard).toBeVisible();
+  const before = await receiving();
+  expect(before).toBeGreaterThan(0);
+  await discard.click();
+  await expect.poll(receiving).toBe(before - 1);
+  const kept = (): Promise<number> =>
+    reopened.evaluate(
+      () =>
+        new Promise<number>((resolve, reject) => {
+          const opening = indexedDB.open('songfoundry-recordings', 1);
+          opening.onerror = () => reject(opening.error ?? new Error('the browser refused storage'));
+          opening.onsuccess = () => {
+            const count = opening.result.transaction('recordings').objectStore('recordings').count();
+            count.onsuccess = () => resolve(count.result);
+          };
+        }),
+    );
+  await expect.poll(kept).toBe(0);
+  await expect(reopened.getByRole('button', { name: 'Undo' })).toBeDisabled();
   await browser.close();
 });

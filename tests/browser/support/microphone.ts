@@ -10,25 +10,30 @@ const MICROPHONE_SECS = 120;
 const SINE_HZ = 100;
 export const SINE_LEVEL = 0.25;
 
-/** Writes a sine as a 16-bit WAV file for the fake microphone. */
-function microphoneFile(folder: string): string {
+/**
+ * Writes a sine as a 16-bit WAV file for the fake microphone. A second channel has twice the
+ * frequency.
+ */
+function microphoneFile(folder: string, channels: 1 | 2): string {
   const frames = MICROPHONE_SECS * RATE_HZ;
-  const bytes = Buffer.alloc(44 + 2 * frames);
+  const frameBytes = 2 * channels;
+  const bytes = Buffer.alloc(44 + frameBytes * frames);
   bytes.write('RIFF', 0, 'latin1');
-  bytes.writeUInt32LE(36 + 2 * frames, 4);
+  bytes.writeUInt32LE(36 + frameBytes * frames, 4);
   bytes.write('WAVEfmt ', 8, 'latin1');
   bytes.writeUInt32LE(16, 16);
   bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt16LE(channels, 22);
   bytes.writeUInt32LE(RATE_HZ, 24);
-  bytes.writeUInt32LE(2 * RATE_HZ, 28);
-  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt32LE(frameBytes * RATE_HZ, 28);
+  bytes.writeUInt16LE(frameBytes, 32);
   bytes.writeUInt16LE(16, 34);
   bytes.write('data', 36, 'latin1');
-  bytes.writeUInt32LE(2 * frames, 40);
-  for (let frame = 0; frame < frames; frame++) {
-    const value = SINE_LEVEL * Math.sin((2 * Math.PI * SINE_HZ * frame) / RATE_HZ);
-    bytes.writeInt16LE(Math.round(32_767 * value), 44 + 2 * frame);
+  bytes.writeUInt32LE(frameBytes * frames, 40);
+  for (let index = 0; index < frames * channels; index++) {
+    const hz = SINE_HZ * (1 + (index % channels));
+    const value = SINE_LEVEL * Math.sin((2 * Math.PI * hz * Math.floor(index / channels)) / RATE_HZ);
+    bytes.writeInt16LE(Math.round(32_767 * value), 44 + 2 * index);
   }
   const path = join(folder, 'microphone.wav');
   writeFileSync(path, bytes);
@@ -36,7 +41,7 @@ function microphoneFile(folder: string): string {
 }
 
 /** A block that the page received from the audio input, and the number of its first frame. */
-export type Block = { frame: number; samples: number[] };
+export type Block = { frame: number; channels: number[][] };
 
 /** A browser whose microphone plays the file, and the blocks that its pages receive from it. */
 export type Studio = { browser: BrowserContext; blocks: Block[] };
@@ -50,22 +55,22 @@ function watchInputs(): void {
       super(context, name, options);
       if (name !== 'songfoundry-input') return;
       this.port.addEventListener('message', ({ data }: MessageEvent<{ frame: number; channels: Float32Array[] } | null>) => {
-        if (data) receiveBlock({ frame: data.frame, samples: [...(data.channels[0] ?? [])] });
+        if (data) receiveBlock({ frame: data.frame, channels: data.channels.map((channel) => [...channel]) });
       });
     }
   };
 }
 
 /** Opens a browser with a profile whose microphone plays the file. */
-export async function openStudio(): Promise<Studio> {
+export async function openStudio(channels: 1 | 2 = 1): Promise<Studio> {
   const blocks: Block[] = [];
-  const browser = await openBrowser();
+  const browser = await openBrowser(channels);
   await browser.exposeFunction('receiveBlock', (block: Block) => void blocks.push(block));
   await browser.addInitScript(watchInputs);
   return { browser, blocks };
 }
 
-async function openBrowser(): Promise<BrowserContext> {
+async function openBrowser(channels: 1 | 2): Promise<BrowserContext> {
   const folder = mkdtempSync(join(tmpdir(), 'songfoundry-microphone-'));
   return chromium.launchPersistentContext(join(folder, 'profile'), {
     executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
@@ -77,7 +82,7 @@ async function openBrowser(): Promise<BrowserContext> {
       '--autoplay-policy=no-user-gesture-required',
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphoneFile(folder)}`,
+      `--use-file-for-fake-audio-capture=${microphoneFile(folder, channels)}`,
     ],
   });
 }
