@@ -1,14 +1,14 @@
 /** Compares what the page plays with the service's render of the stored song. */
 import type { Page } from '@playwright/test';
 import { firstSound, largestDifference, peak, readFloatWav } from './audio';
-import { recorded, recordMore, startRecording } from './capture';
+import { recorded, recordMore, startRecording, type Recording } from './capture';
 import { expect, type Service } from './service';
 
 /**
  * Opens the song again, which must be saved and end by itself, plays it from the start to its end,
- * and checks that the engine's output equals the service's render to the bit.
+ * and checks that the engine's output equals the service's render to the bit. Returns the output.
  */
-export async function expectPlaybackAsRendered(page: Page, service: Service, projectId: string): Promise<void> {
+export async function expectPlaybackAsRendered(page: Page, service: Service, projectId: string): Promise<Recording> {
   const project: unknown = await (await page.request.get(`${service.url}/api/v1/projects/${projectId}`)).json();
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
   expect(answer.status(), await answer.text()).toBe(200);
@@ -28,4 +28,5 @@ export async function expectPlaybackAsRendered(page: Page, service: Service, pro
   const { difference, frames } = largestDifference(recording, rendered);
   expect(frames).toBeGreaterThan(0.9 * (rendered.left.length - firstSound(rendered)));
   expect(difference, 'playback equals the export, to the bit').toBe(0);
+  return recording;
 }
