@@ -3,6 +3,7 @@
  * is a stream of Web Audio that gets what the page plays, later by a delay that the tests set.
  */
 import type { Page } from '@playwright/test';
+import { violationsOf } from '../support/accessibility';
 import { expect, test, type Service } from '../support/service';
 import { saveSong } from '../support/stored';
 
@@ -145,6 +146,7 @@ test('a measurement says clearly that nothing was heard, and changes nothing', a
   await measureButton(page).click();
   await expect(page.getByRole('dialog').getByRole('alert')).toHaveText(/The input is silent/);
   await page.screenshot({ path: 'output/latency-silent.png' });
+  expect(await violationsOf(page), 'axe').toEqual([]);
   await page.setViewportSize({ width: 1024, height: 768 });
   await page.screenshot({ path: 'output/latency-silent-1024.png' });
   await page.keyboard.press('Escape');

@@ -1,5 +1,6 @@
 /** Passes of a loop become takes, of which the user chooses what plays where. */
 import type { Page } from '@playwright/test';
+import { violationsOf } from '../support/accessibility';
 import { openStudio, RATE_HZ } from '../support/microphone';
 import { expectPlaybackAsRendered } from '../support/rendered';
 import { expect, test, type Service } from '../support/service';
@@ -152,6 +153,7 @@ test('passes of keys become takes, and a comp of them plays as it is exported', 
   const recorded = await storedTrack(page, service);
   expect(recorded.takes?.map(({ notes = [] }) => notes.length)).toEqual([1, 1]);
   expect(comp(recorded)).toEqual([[2, 0]]);
+  expect(await violationsOf(page), 'axe').toEqual([]);
   await page.getByRole('button', { name: 'Choose the whole of Take 1 of Keys' }).click();
   const chosen = await storedTrack(page, service);
   expect(comp(chosen)).toEqual([[1, 0]]);

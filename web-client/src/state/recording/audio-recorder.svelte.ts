@@ -8,6 +8,7 @@ import { newId } from '../../project/ids';
 import { activeLoopOf, type LoopRegion } from '../../project/loop';
 import { SILENCE_DB, type Track } from '../../project/model';
 import { clipsOfPasses, placeRecording } from '../../project/place-recording';
+import { audibleTracks } from '../../project/routing';
 import { passesOf } from '../../project/recording-passes';
 import type { Song } from '../editing/song.svelte';
 import type { TakeCommands } from '../editing/take-commands.svelte';
@@ -56,6 +57,8 @@ export class AudioRecorder {
   readonly #ending = new Set<AudioTake>();
   /** Resolves when the last samples of all ended recordings have arrived. */
   #lastSamples: Promise<void> = Promise.resolve();
+  /** Whether the latency is being measured, during which the input is silent. */
+  #isMeasuring = false;
   /** Functions that receive the blocks during a measurement. */
   readonly #blockListeners = new Set<(block: InputBlock) => void>();
   readonly #page: Page;
@@ -114,9 +117,13 @@ export class AudioRecorder {
     if (this.armedTrackId !== null && !(await this.#openInput())) this.armedTrackId = null;
   }
 
-  /** Makes the input audible or silent. */
+  /** Makes the input audible with the level and the pan of the armed track, or silent. */
   applyMonitoring(): void {
-    if (this.#input) this.#input.input.monitors = this.#page.preferences.input.monitors;
+    const { song, preferences } = this.#page;
+    const track = song.project.tracks.find(({ id }) => id === this.armedTrackId);
+    if (!this.#input || !track) return;
+    const isAudible = preferences.input.monitors && audibleTracks(song.project).get(track.id) !== false && !this.#isMeasuring;
+    this.#input.input.monitor(isAudible ? 10 ** (track.volume_db / 20) : 0, track.pan);
   }
 
   /**
@@ -132,7 +139,8 @@ export class AudioRecorder {
     if (!opened || opened.engine !== player.engine) throw new Error('Arm an audio track first: the input is not open.');
     const { context } = opened.engine;
     player.resume();
-    opened.input.monitors = false;
+    this.#isMeasuring = true;
+    this.applyMonitoring();
     try {
       const result = await within(
         MEASUREMENT_MAX_MS,
@@ -148,6 +156,7 @@ export class AudioRecorder {
       return result;
     } finally {
       this.#blockListeners.clear();
+      this.#isMeasuring = false;
       this.applyMonitoring();
     }
   }
@@ -254,7 +263,7 @@ export class AudioRecorder {
     this.#input = null;
     this.levelDb = SILENCE_DB;
     if (!opened) return;
-    opened.input.monitors = false;
+    opened.input.monitor(0, 0);
     void this.#lastSamples.then(() => {
       opened.input.close();
       if (!this.#input) this.levelDb = SILENCE_DB;
