@@ -37,7 +37,7 @@ async function waitForBeat(page: Page, beat: number): Promise<void> {
   await expect.poll(async () => Number((await position.textContent())?.split('.')[1] ?? 0)).toBe(beat);
 }
 
-/** Records two notes of the keyboard on a new instrument track, and returns the name of the track. */
+/** Records two notes of the keyboard on a new instrument track, and returns the track's name. */
 async function recordKeyboard(page: Page, service: Service): Promise<string> {
   await page.getByRole('button', { name: 'Track', exact: true }).click();
   await page.getByRole('button', { name: 'View menu' }).click();

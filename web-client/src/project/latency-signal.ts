@@ -1,6 +1,6 @@
 /**
  * The signal that measures the latency of a recording, and its detection. The signal is a binary
- * sequence of maximum length, which looks like itself at one place only, also with noise and echoes.
+ * sequence of maximum length: its correlation has a single peak, also with noise and echoes.
  */
 
 /** Length of the sequence of a shift register of 9 bits. */

@@ -1,4 +1,4 @@
-/** Divides the notes of a recording into passes: one for each time that playback passed the loop. */
+/** Divides the notes of a recording into passes: one for each time that the loop played. */
 import { barPositionAt, tickOfBarPosition } from './grid';
 import { newId } from './ids';
 import type { LoopRegion } from './loop';

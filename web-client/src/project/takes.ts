@@ -1,8 +1,8 @@
 /**
  * The takes of a track, and its comp: the clips that play pieces of the takes. A take keeps a whole
- * recording and does not play. A clip of the comp names its take in `take_id`; its start and end say
- * which piece of the take plays. The end of the comp's clip is the border to the next one, which
- * starts up to {@link CROSSFADE_SECS} before the border, where both clips fade.
+ * recording and does not play. A clip of the comp names its take in `take_id`; its start and end
+ * say which piece of the take plays. The end of a clip is the border to the next one, which starts
+ * up to {@link CROSSFADE_SECS} earlier, so that both fade before the border.
  */
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from './audio-time';
 import { cutMidi } from './edit-midi-clips';

@@ -8,7 +8,7 @@ import { LANE_PX } from '../../canvas/draw-clips';
 /** Height of the lane of a take, in pixels. */
 export const TAKE_PX = 30;
 
-/** Adjacent tracks without takes between them: where they are shown, and how far they moved down. */
+/** Adjacent tracks without takes between them: where they are shown, and how far they moved. */
 export type TrackGroup = { topPx: number; bottomPx: number; shiftPx: number };
 
 export class TakeSpaces {
