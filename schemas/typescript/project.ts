@@ -12,6 +12,10 @@ export type Item = MidiItem | AudioItem | SectionItem;
 export type Control =
   CcControl | BendControl | PressureControl | KeyPressureControl | ProgramControl | ParameterControl;
 /**
+ * A take of a recording, such as a pass of a loop.
+ */
+export type Take = MidiItem | AudioItem;
+/**
  * The instrument of a track. A track without an instrument has no such field.
  */
 export type SynthEngine = SoundFontEngine | PluginEngine;
@@ -128,6 +132,12 @@ export interface Track {
    * @maxItems 100000
    */
   items?: Item[];
+  /**
+   * Takes of recordings, which do not play. An item of the track plays a piece of the take that its `take_id` names.
+   *
+   * @maxItems 1000
+   */
+  takes?: Take[];
   synth_engine?: SynthEngine;
   frozen?: FrozenSound;
 }
@@ -226,6 +236,10 @@ export interface MidiItem {
    * Program that this item plays instead of the track's.
    */
   soundfont_program?: number;
+  /**
+   * Id of the take of the track of which this item plays a piece.
+   */
+  take_id?: string;
 }
 export interface Note {
   /**
@@ -311,6 +325,10 @@ export interface AudioItem {
   processing?: AudioProcessing;
   server_file_id?: string;
   audio_file_url?: string;
+  /**
+   * Id of the take of the track of which this item plays a piece.
+   */
+  take_id?: string;
 }
 /**
  * Linear fades of the gain, in frames of the source.

@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 
 /** Specs that capture or measure what the page plays. */
-const SOUND_SPECS = /(banks|edit-while-playing|keys|live-plugins|live-tracks|meters|mix-sound|plugins|recording|sf3|sound-client|sound-server|transport)\.spec\.ts$/;
+const SOUND_SPECS = /(banks|edit-while-playing|keys|latency|live-plugins|live-tracks|meters|mix-sound|plugins|recording|sf3|sound-client|sound-server|takes|transport|whole-job)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: 'specs',

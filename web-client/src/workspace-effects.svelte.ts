@@ -67,7 +67,7 @@ function sendClock({ editing: { song }, playback: { player, midi }, view: { pref
   });
 }
 
-/** Ends a recording when playback ends. */
+/** Ends a recording when playback ends, and keeps the audible input at the level of its track. */
 function endRecording({ editing: { song }, account, playback: { player, recorder } }: Workspace): void {
   $effect(() => {
     void [song.generation, account.session.user?.id];
@@ -78,7 +78,11 @@ function endRecording({ editing: { song }, account, playback: { player, recorder
   });
   $effect(() => {
     const loop = activeLoopOf(song.project);
-    untrack(() => recorder.audio.loopChanged(loop));
+    untrack(() => recorder.loopChanged(loop));
+  });
+  $effect(() => {
+    void song.project;
+    untrack(() => recorder.audio.applyMonitoring());
   });
   $effect(() => {
     if (player.transport === 'stopped') untrack(() => recorder.playbackStopped());

@@ -1,7 +1,7 @@
 import type { EngineStatus } from '@songfoundry/web-worklet';
 import { expect, test } from 'vitest';
 import { emptyProject } from '../src/project/normalize';
-import { clipOfPass, placeClip } from '../src/project/place-recording';
+import { clipOfPass, placeRecording } from '../src/project/place-recording';
 import { passesOf } from '../src/project/recording-passes';
 import { RECORDING_HEADER_BYTES } from '../src/project/recording-file';
 import { AudioTake } from '../src/state/recording/audio-take';
@@ -73,7 +73,7 @@ test('the clip of a deleted track goes to a new audio track', () => {
   const empty = emptyProject();
   const time = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: () => null };
   const clip = clipOfPass(time, 'file', 'Vocals', RATE_HZ, { songFrame: 0, offsetFrames: 0, frames: 500 });
-  const { project, trackId } = placeClip(empty, 'deleted', clip);
+  const { project, trackId } = placeRecording(empty, time, 'deleted', { clips: [clip], chosen: clip });
   expect(project.tracks.map(({ id, name, kind, items }) => ({ id, name, kind, items }))).toEqual([
     { id: trackId, name: 'Vocals', kind: 'audio', items: [clip] },
   ]);

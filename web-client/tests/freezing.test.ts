@@ -63,8 +63,8 @@ describe('a frozen track', () => {
     expect(played).not.toHaveProperty('synth_engine');
     expect(played?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
     expect(withoutFrozenParts(SONG)).toBe(SONG);
-    expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set(['room']) });
-    expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set() });
+    expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), takes: new Set(), impulses: new Set(['room']) });
+    expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), takes: new Set(), impulses: new Set() });
     expect(unfreezeTrack(WITH_FROZEN, 'a')).toEqual(SONG);
   });
 

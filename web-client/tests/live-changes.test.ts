@@ -75,6 +75,6 @@ describe('edits that the engine applies immediately', () => {
 
 describe('the files of a song', () => {
   it('are the files of its clips and the impulse responses of its effects', () => {
-    expect(filesOf(BEFORE)).toEqual({ clips: new Set(['file']), impulses: new Set(['room']) });
+    expect(filesOf(BEFORE)).toEqual({ clips: new Set(['file']), takes: new Set(), impulses: new Set(['room']) });
   });
 });

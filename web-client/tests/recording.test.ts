@@ -8,6 +8,8 @@ import type { MidiItem, Note, Project } from '../src/project/model';
 import { normalizeProject } from '../src/project/normalize';
 import { addRecorded, eraseNotes } from '../src/project/record-notes';
 import { Song } from '../src/state/editing/song.svelte';
+import { TakeCommands } from '../src/state/editing/take-commands.svelte';
+import type { Timeline } from '../src/state/editing/timeline.svelte';
 import type { Notices } from '../src/state/notices.svelte';
 import { NoteRecorder } from '../src/state/recording/note-recorder.svelte';
 import type { Preferences } from '../src/state/view/preferences.svelte';
@@ -49,7 +51,7 @@ describe('the recorder', () => {
   /**
    * Makes a recorder whose player is at the tick that `at` sets; the time of an event is its tick.
    */
-  function recording(project: Project, choices: { replaces?: boolean; quantizes?: boolean } = {}) {
+  function recording(project: Project, choices: { takes?: boolean; replaces?: boolean; quantizes?: boolean } = {}) {
     const song = new Song();
     song.open(project, 1, true);
     const state = { tick: 0, transport: 'stopped', countInSecs: 0 };
@@ -66,10 +68,18 @@ describe('the recorder', () => {
       tickAt: (atMs: number) => atMs,
       countInSecs: () => state.countInSecs,
     };
-    const preferences = { recording: { replaces: false, quantizes: false, ...choices }, snapTicks: 240 };
+    const preferences = { recording: { takes: false, replaces: false, quantizes: false, ...choices }, snapTicks: 240 };
     const messages: string[] = [];
     const notices = { show: (_tone: string, text: string) => messages.push(text) };
-    const recorder = new NoteRecorder(song, player as unknown as Player, preferences as unknown as Preferences, notices as unknown as Notices);
+    const timeline = { songTime: { tempoMap: project.tempo_map, sourceOf: () => null } } as unknown as Timeline;
+    const recorder = new NoteRecorder(
+      song,
+      player as unknown as Player,
+      preferences as unknown as Preferences,
+      notices as unknown as Notices,
+      timeline,
+      new TakeCommands(song, timeline),
+    );
     const send = (event: Partial<LiveEvent> & { kind: LiveEvent['kind']; atMs: number }): void => {
       state.tick = event.atMs;
       recorder.receive({ trackId: 'keys', key: 60, velocity: 0.5, ...event } as LiveEvent);
@@ -151,6 +161,51 @@ describe('the recorder', () => {
     state.tick = 500;
     recorder.finish();
     expect(ticksOf(song.project)).toEqual([960, 2000]);
+  });
+
+  it('makes a take of each pass of the loop, of which the last whole one plays, in one step of the history', () => {
+    const project = setLoop(songWith(), { startTick: 960, endTick: 4800, active: true });
+    const { song, recorder, state, player, send } = recording(project, { takes: true });
+    // A beat lasts 500 ms, and the loop two seconds; playback starts with the song.
+    const ticksAt = (ms: number): number => (ms * 960) / 500;
+    player.tickAt = (atMs) => (ticksAt(atMs) < 4800 ? ticksAt(atMs) : 960 + ((ticksAt(atMs) - 960) % 3840));
+    const clock = vi.spyOn(performance, 'now');
+    recorder.toggle();
+    const play = (key: number, fromMs: number, toMs: number): void => {
+      send({ kind: 'press', atMs: fromMs, key });
+      send({ kind: 'release', atMs: toMs, key });
+    };
+    play(60, 750, 900);
+    // Held over the end of the loop.
+    play(62, 2000, 2600);
+    // Nobody plays in the second pass. At the end of the third one, the first beat comes early.
+    play(64, 5000, 5100);
+    play(65, 7000, 7100);
+    expect(song.project.tracks[0]?.items, 'takes do not play while they are recorded').toEqual([]);
+    clock.mockReturnValue(7200);
+    state.tick = 0;
+    recorder.finish();
+    clock.mockRestore();
+    const track = song.project.tracks[0];
+    expect(track?.takes).toMatchObject([
+      { name: 'Take 1', start_tick: 960, length_ticks: 3840, notes: [{ pitch: 60, tick: 480 }, { pitch: 62, tick: 2880, length_ticks: 960 }] },
+      { name: 'Take 2', start_tick: 960, notes: [{ pitch: 64 }] },
+      { name: 'Take 3', start_tick: 960, notes: [{ pitch: 65 }] },
+    ]);
+    expect(track?.items).toMatchObject([{ take_id: track?.takes?.[1]?.id, start_tick: 960, length_ticks: 3840, notes: [{ pitch: 64 }] }]);
+    expect([song.undoLabel, song.editCount]).toEqual(['Record takes', 1]);
+    song.undo();
+    expect(song.project).toBe(project);
+  });
+
+  it('ends a recording of takes when the loop changes, because the loop divides it', () => {
+    const loop = { startTick: 0, endTick: 3840, active: true };
+    const { recorder } = recording(setLoop(songWith(), loop), { takes: true });
+    recorder.toggle();
+    recorder.loopChanged(loop);
+    expect(recorder.isRecording).toBe(true);
+    recorder.loopChanged({ startTick: 0, endTick: 1920 });
+    expect(recorder.isRecording).toBe(false);
   });
 
   it('ignores notes early in a count-in, and another song, and says what to arm', () => {

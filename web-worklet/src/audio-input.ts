@@ -1,20 +1,23 @@
 /** An audio input of the page (a microphone or a line) whose samples are posted in blocks. */
 import type { InputBlock } from './block-collector';
-import { INPUT_PROCESSOR_NAME, type InputProcessorOptions, type InputReport } from './input-protocol';
+import { INPUT_PROCESSOR_NAME, type InputCommand, type InputProcessorOptions, type InputReport } from './input-protocol';
 
 /** Longest time to wait for the samples of a flush, in milliseconds. */
 const FLUSH_MAX_MS = 1000;
+/** Time constant with which the level of the audible input changes, in seconds. */
+const MONITOR_RAMP_SECS = 0.005;
 
 export class AudioInput {
   readonly #node: AudioWorkletNode;
   readonly #source: MediaStreamAudioSourceNode;
   readonly #monitor: GainNode;
+  readonly #panner: StereoPannerNode;
   readonly #stream: MediaStream;
   #onFlushed: (() => void) | null = null;
 
   /**
    * Connects a stream to the audio context of an engine, whose script registers the processor.
-   * `onBlock` receives the samples; nothing is audible until {@link AudioInput.monitors} is set.
+   * `onBlock` receives the samples; nothing is audible before {@link AudioInput.monitor}.
    */
   constructor(context: AudioContext, stream: MediaStream, channelCount: 1 | 2, onBlock: (block: InputBlock) => void) {
     this.#stream = stream;
@@ -33,18 +36,27 @@ export class AudioInput {
       if (data) onBlock(data);
       else this.#onFlushed?.();
     };
-    this.#monitor = context.createGain();
-    this.#monitor.gain.value = 0;
+    // As in the engine, a mono input plays on both sides at its full level.
+    this.#monitor = new GainNode(context, { gain: 0, channelCount: 2, channelCountMode: 'explicit' });
+    this.#panner = context.createStereoPanner();
     this.#source.connect(this.#node);
     this.#source.connect(this.#monitor);
     // The output of the processor is silent. It is connected so that every browser runs it.
     this.#node.connect(context.destination);
-    this.#monitor.connect(context.destination);
+    this.#monitor.connect(this.#panner);
+    this.#panner.connect(context.destination);
   }
 
-  /** Whether the input is audible at the output. */
-  set monitors(isOn: boolean) {
-    this.#monitor.gain.value = isOn ? 1 : 0;
+  /** Makes the input audible with a linear gain and a pan, -1 to 1; silent with the gain 0. */
+  monitor(gain: number, pan: number): void {
+    const { currentTime } = this.#monitor.context;
+    this.#monitor.gain.setTargetAtTime(gain, currentTime, MONITOR_RAMP_SECS);
+    this.#panner.pan.setTargetAtTime(pan, currentTime, MONITOR_RAMP_SECS);
+  }
+
+  /** Name of the device, as far as the browser tells it. */
+  get name(): string {
+    return this.#stream.getAudioTracks()[0]?.label ?? '';
   }
 
   /** Latency of the input in seconds, as far as the browser knows it. */
@@ -61,14 +73,22 @@ export class AudioInput {
     return new Promise((resolve) => {
       this.#onFlushed = resolve;
       setTimeout(resolve, FLUSH_MAX_MS);
-      this.#node.port.postMessage('flush');
+      this.#send('flush');
     });
   }
 
+  /** Closes the input. Its processor would otherwise go on posting silence. */
   close(): void {
+    this.#node.port.onmessage = null;
+    this.#send('end');
     this.#source.disconnect();
     this.#node.disconnect();
     this.#monitor.disconnect();
+    this.#panner.disconnect();
     this.#stream.getTracks().forEach((track) => track.stop());
+  }
+
+  #send(command: InputCommand): void {
+    this.#node.port.postMessage(command);
   }
 }

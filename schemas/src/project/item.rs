@@ -44,6 +44,9 @@ pub struct MidiItem {
     /// Program that this item plays instead of the track's program, 0 to 127.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_program: Option<u8>,
+    /// Id of the take of the track of which this item plays a piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take_id: Option<String>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,
@@ -112,6 +115,9 @@ pub struct AudioItem {
     /// Address of the audio file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio_file_url: Option<String>,
+    /// Id of the take of the track of which this item plays a piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take_id: Option<String>,
     /// Unknown fields.
     #[serde(flatten)]
     pub extra: Extra,

@@ -53,6 +53,9 @@ pub struct Track {
     /// Items of the track.
     #[serde(default)]
     pub items: Vec<Item>,
+    /// Takes of recordings, which do not play. Items of the track play pieces of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes: Vec<Item>,
     /// The instrument, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synth_engine: Option<SynthEngine>,
@@ -82,6 +85,7 @@ impl Track {
             effects: Vec::new(),
             automation: Vec::new(),
             items: Vec::new(),
+            takes: Vec::new(),
             synth_engine: None,
             frozen: None,
             extra: Extra::default(),

@@ -125,15 +125,28 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     used_ids
 }
 
-/// Returns the ids of [`files_used`], and of the files from which processed items were made.
+/// Returns the ids of [`files_used`], of the files of takes, and of the files from which processed
+/// items were made.
 pub fn files_named(project: &crate::Project) -> Vec<String> {
     let mut named_ids = files_used(project);
     let mut seen: BTreeSet<String> = named_ids.iter().cloned().collect();
-    for item in project.tracks.iter().flat_map(|track| &track.items) {
-        if let Item::Audio(AudioItem { processing: Some(processing), .. }) = item
-            && seen.insert(processing.server_file_id.clone())
+    let mut add = |id: Option<&str>| {
+        if let Some(id) = id
+            && seen.insert(id.to_owned())
         {
-            named_ids.push(processing.server_file_id.clone());
+            named_ids.push(id.to_owned());
+        }
+    };
+    for track in &project.tracks {
+        for item in &track.items {
+            if let Item::Audio(AudioItem { processing: Some(processing), .. }) = item {
+                add(Some(&processing.server_file_id));
+            }
+        }
+        for take in &track.takes {
+            if let Item::Audio(take) = take {
+                add(file_id(take));
+            }
         }
     }
     named_ids

@@ -48,7 +48,7 @@ impl<'t> Outline<'t> {
     }
 
     fn track(&mut self, track: View<'t>) -> TrackOutline<'t> {
-        for item in track.list("items") {
+        for item in track.list("items").chain(track.list("takes")) {
             self.totals.notes += item.list("notes").count();
             self.totals.controls += item.list("controls").count();
         }

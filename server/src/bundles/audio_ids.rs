@@ -35,7 +35,7 @@ impl Part {
         Some(match (self, name) {
             (Self::Document, "tracks") => Self::Tracks,
             (Self::Document, "master") => Self::Master,
-            (Self::Track, "items") => Self::Items,
+            (Self::Track, "items" | "takes") => Self::Items,
             (Self::Track | Self::Master, "effects") => Self::Effects,
             (Self::Item, "source") => Self::Source,
             (Self::Item, "processing") => Self::Processing,
@@ -115,7 +115,7 @@ mod tests {
                       "processing": { "server_file_id": id, "start_frame": 0, "length_frames": 1 } },
                     { "type": "audio", "audio_file_url": format!("/api/v1/audio/{id}/file"), "source": {} },
                     { "type": "midi", "name": "old" },
-                ], "effects": [{ "id": "old", "impulse": id }, { "impulse": null }],
+                ], "takes": [{ "type": "audio", "id": "old", "source": { "server_file_id": id } }], "effects": [{ "id": "old", "impulse": id }, { "impulse": null }],
                     "frozen": { "server_file_id": id } }],
                 "master": { "effects": [{ "impulse": id }] },
             })

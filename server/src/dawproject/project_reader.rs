@@ -155,6 +155,7 @@ fn audio_item(clip: AudioClip, file: &SourceFile, number: usize) -> Option<Audio
         processing: None,
         server_file_id: Some(file.id.clone()),
         audio_file_url: Some(file.url.clone()),
+        take_id: None,
         extra: Extra::default(),
     })
 }

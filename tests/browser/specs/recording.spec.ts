@@ -1,90 +1,10 @@
 /** Records Chromium's fake microphone, which plays a file, on an audio track. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { newSong } from '../support/demo';
+import { openStudio, RATE_HZ, SINE_LEVEL, type Block } from '../support/microphone';
 import { expect, test, type Service } from '../support/service';
 
 test.use({ settings: { SF_INSTRUMENT_SOUND: 'client' } });
-
-const RATE_HZ = 48_000;
-/** Length of the fake microphone's file in seconds; longer than any of these recordings. */
-const MICROPHONE_SECS = 120;
-const SINE_HZ = 100;
-const SINE_LEVEL = 0.25;
-
-/** Writes a sine as a 16-bit WAV file for the fake microphone. */
-function microphoneFile(folder: string): string {
-  const frames = MICROPHONE_SECS * RATE_HZ;
-  const bytes = Buffer.alloc(44 + 2 * frames);
-  bytes.write('RIFF', 0, 'latin1');
-  bytes.writeUInt32LE(36 + 2 * frames, 4);
-  bytes.write('WAVEfmt ', 8, 'latin1');
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(RATE_HZ, 24);
-  bytes.writeUInt32LE(2 * RATE_HZ, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write('data', 36, 'latin1');
-  bytes.writeUInt32LE(2 * frames, 40);
-  for (let frame = 0; frame < frames; frame++) {
-    const value = SINE_LEVEL * Math.sin((2 * Math.PI * SINE_HZ * frame) / RATE_HZ);
-    bytes.writeInt16LE(Math.round(32_767 * value), 44 + 2 * frame);
-  }
-  const path = join(folder, 'microphone.wav');
-  writeFileSync(path, bytes);
-  return path;
-}
-
-/** A block that the page received from the audio input, and the number of its first frame. */
-type Block = { frame: number; samples: number[] };
-
-/** A browser whose microphone plays the file, and the blocks that its pages receive from it. */
-type Studio = { browser: BrowserContext; blocks: Block[] };
-
-/** Passes the blocks of the page's audio inputs on to the test. */
-function watchInputs(): void {
-  const Node = globalThis.AudioWorkletNode;
-  const { receiveBlock } = globalThis as unknown as { receiveBlock: (block: Block) => void };
-  globalThis.AudioWorkletNode = class extends Node {
-    constructor(context: BaseAudioContext, name: string, options?: AudioWorkletNodeOptions) {
-      super(context, name, options);
-      if (name !== 'songfoundry-input') return;
-      this.port.addEventListener('message', ({ data }: MessageEvent<{ frame: number; channels: Float32Array[] } | null>) => {
-        if (data) receiveBlock({ frame: data.frame, samples: [...(data.channels[0] ?? [])] });
-      });
-    }
-  };
-}
-
-/** Opens a browser with a profile whose microphone plays the file. */
-async function openStudio(): Promise<Studio> {
-  const blocks: Block[] = [];
-  const browser = await openBrowser();
-  await browser.exposeFunction('receiveBlock', (block: Block) => void blocks.push(block));
-  await browser.addInitScript(watchInputs);
-  return { browser, blocks };
-}
-
-async function openBrowser(): Promise<BrowserContext> {
-  const folder = mkdtempSync(join(tmpdir(), 'songfoundry-microphone-'));
-  return chromium.launchPersistentContext(join(folder, 'profile'), {
-    executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
-    viewport: { width: 1440, height: 900 },
-    permissions: ['microphone'],
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--autoplay-policy=no-user-gesture-required',
-      '--use-fake-ui-for-media-stream',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphoneFile(folder)}`,
-    ],
-  });
-}
 
 type AudioClip = { id: string; start_tick: number; offset_frames: number; length_frames: number; source: { server_file_id: string } };
 type StoredSong = { project_id: string; tracks: { name: string; items: AudioClip[] }[] };
@@ -129,21 +49,32 @@ async function storedClip(page: Page, service: Service): Promise<AudioClip> {
 /**
  * Checks that a stored recording is, to the bit, a part of what the page received from the input.
  * Frames that the browser left out are silent. A busy browser loses sound before the page gets it,
- * so the file of the microphone shows less.
+ * so the file of the microphone shows less. Returns the channels of the recording, and the frame of
+ * the audio context at its end.
  */
-async function expectReceived(page: Page, service: Service, clip: AudioClip, blocks: readonly Block[]): Promise<void> {
+async function expectReceived(page: Page, service: Service, clip: AudioClip, blocks: readonly Block[]): Promise<{ channels: Float32Array[]; endFrame: number }> {
   const answer = await page.request.get(`${service.url}/api/v1/audio/${clip.source.server_file_id}/file`);
   const file = await answer.body();
-  const samples = new Float32Array(file.buffer.slice(file.byteOffset + 44, file.byteOffset + 44 + 4 * Math.floor((file.length - 44) / 4)));
-  expect(samples.length).toBe(clip.offset_frames + clip.length_frames);
+  const channelCount = file.readUInt16LE(22);
+  const values = new Float32Array(file.buffer.slice(file.byteOffset + 44, file.byteOffset + 44 + 4 * Math.floor((file.length - 44) / 4)));
+  const frames = values.length / channelCount;
+  expect(frames).toBe(clip.offset_frames + clip.length_frames);
   const firstFrame = blocks[0]?.frame ?? 0;
   const last = blocks.at(-1);
-  const received = new Float32Array((last?.frame ?? 0) + (last?.samples.length ?? 0) - firstFrame);
-  for (const { frame, samples: part } of blocks) received.set(part, frame - firstFrame);
-  const isPartAt = (start: number): boolean => samples.every((value, index) => value === received[start + index]);
-  const starts = Array.from({ length: Math.max(0, received.length - samples.length + 1) }, (_, start) => start);
-  expect(starts.some(isPartAt), 'the recording is a part of the input').toBe(true);
-  expect(samples.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeGreaterThan(SINE_LEVEL / 2);
+  const channels = Array.from({ length: channelCount }, (_, channel) => values.filter((_value, index) => index % channelCount === channel));
+  const received = channels.map((_, channel) => {
+    const joined = new Float32Array((last?.frame ?? 0) + (last?.channels[0]?.length ?? 0) - firstFrame);
+    for (const { frame, channels: parts } of blocks) joined.set(parts[channel] ?? [], frame - firstFrame);
+    return joined;
+  });
+  // Silence fits in many places, so the first sound is compared first.
+  const anchor = Math.max(0, channels[0]?.findIndex((value) => value !== 0) ?? 0);
+  const isPartAt = (start: number): boolean => received[0]?.[start + anchor] === channels[0]?.[anchor] && channels.every((samples, channel) => samples.every((value, index) => value === received[channel]?.[start + index]));
+  const starts = Array.from({ length: Math.max(0, (received[0]?.length ?? 0) - frames + 1) }, (_, start) => start);
+  const start = starts.find(isPartAt) ?? -1;
+  expect(start, 'the recording is a part of the input').toBeGreaterThanOrEqual(0);
+  expect(values.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeGreaterThan(SINE_LEVEL / 2);
+  return { channels, endFrame: firstFrame + start + frames };
 }
 
 test('a recording has every sample of the input, and its clip starts at the playhead', async ({ service }) => {
@@ -177,5 +108,113 @@ test('a recording whose tab was closed is recovered', async ({ service }) => {
   expect(clip.start_tick).toBe(0);
   expect(clip.length_frames).toBeGreaterThan(RATE_HZ / 2);
   await expectReceived(reopened, service, clip, blocks);
+  await browser.close();
+});
+
+test('both channels of a stereo input are recorded, until after the track is disarmed', async ({ service }) => {
+  const { browser, blocks } = await openStudio(2);
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await armTrack(page, service);
+  await page.getByRole('button', { name: 'Input of Audio 1' }).click();
+  await page.getByRole('menuitemradio', { name: 'Stereo' }).click();
+  await expect.poll(() => blocks.at(-1)?.channels.length).toBe(2);
+  await record(page, service, RATE_HZ);
+  const disarmedAtFrame = await page.evaluate((rateHz) => {
+    const frame = (window.songfoundry.engine?.context.currentTime ?? 0) * rateHz;
+    document.querySelector<HTMLButtonElement>('button[aria-label="Arm Audio 1 for recording"]')?.click();
+    return frame;
+  }, RATE_HZ);
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveAttribute('title', /Record audio/);
+  const clip = await storedClip(page, service);
+  const stereoBlocks = blocks.filter((block) => block.channels.length === 2);
+  const { channels, endFrame } = await expectReceived(page, service, clip, stereoBlocks);
+  expect(channels).toHaveLength(2);
+  expect(channels[1]?.some((value, frame) => value !== channels[0]?.[frame]), 'the channels differ').toBe(true);
+  // What was played until then arrives after the latency, of which the browser reports 40 ms.
+  expect(endFrame).toBeGreaterThan(disarmedAtFrame + 0.03 * RATE_HZ);
+  const lastPeak = channels[0]?.slice(-0.02 * RATE_HZ).reduce((peak, value) => Math.max(peak, Math.abs(value)), 0);
+  expect(lastPeak, 'the end is not silent').toBeGreaterThan(SINE_LEVEL / 2);
+  await browser.close();
+});
+
+/** Measures the level of all nodes except the engine that are connected to the page's output. */
+function watchOutput(): void {
+  const connect = AudioNode.prototype.connect as (this: AudioNode, target: AudioNode) => AudioNode;
+  const handle: { outputPeak?: () => number } = {};
+  Object.assign(globalThis, { output: handle });
+  AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]): AudioNode {
+    if (args[0] === this.context.destination && this instanceof StereoPannerNode) {
+      const analyser = this.context.createAnalyser();
+      connect.call(this, analyser);
+      handle.outputPeak = () => {
+        const values = new Float32Array(analyser.fftSize);
+        analyser.getFloatTimeDomainData(values);
+        return Math.max(...values.map(Math.abs));
+      };
+    }
+    return Reflect.apply(connect, this, args) as AudioNode;
+  } as AudioNode['connect'];
+}
+
+test('the input is heard at the level of its track, and not while the track is muted', async ({ service }) => {
+  const { browser } = await openStudio();
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await page.addInitScript(watchOutput);
+  await armTrack(page, service);
+  const level = (): Promise<number> => page.evaluate(() => (globalThis as unknown as { output: { outputPeak: () => number } }).output.outputPeak());
+  expect(await level(), 'nothing is heard at first').toBe(0);
+  const menu = page.getByRole('button', { name: 'Input of Audio 1' });
+  await menu.click();
+  await page.getByRole('menuitemcheckbox', { name: /^Hear the input \(\d+ ms late\)$/ }).click();
+  await expect.poll(level).toBeGreaterThan(0.6 * SINE_LEVEL);
+  await page.getByRole('button', { name: 'Mute Audio 1' }).click();
+  await expect.poll(level).toBeLessThan(0.01 * SINE_LEVEL);
+  await page.getByRole('button', { name: 'Mute Audio 1' }).click();
+  await expect.poll(level).toBeGreaterThan(0.6 * SINE_LEVEL);
+  const fader = page.getByRole('list', { name: 'Tracks' }).getByRole('spinbutton', { name: 'Level of Audio 1 in decibels' });
+  await fader.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('-20');
+  await page.keyboard.press('Enter');
+  await expect.poll(level).toBeLessThan(0.15 * SINE_LEVEL);
+  await expect.poll(level).toBeGreaterThan(0.05 * SINE_LEVEL);
+  await browser.close();
+});
+
+test('a recording whose tab was closed is discarded, and is not offered again', async ({ service }) => {
+  const { browser } = await openStudio();
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  await armTrack(page, service);
+  await page.keyboard.press('Control+s');
+  await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
+  await record(page, service, RATE_HZ / 2);
+  const reopened = await browser.newPage();
+  await page.close();
+  await reopened.goto(service.url);
+  const receiving = async (): Promise<number> => {
+    const answer = await reopened.request.get(`${service.url}/api/v1/audio/uploads`);
+    const { items } = (await answer.json()) as { items: { state: string }[] };
+    return items.filter(({ state }) => state === 'receiving').length;
+  };
+  const discard = reopened.getByRole('button', { name: 'Discard', exact: true });
+  await expect(discard).toBeVisible();
+  const before = await receiving();
+  expect(before).toBeGreaterThan(0);
+  await discard.click();
+  await expect.poll(receiving).toBe(before - 1);
+  const kept = (): Promise<number> =>
+    reopened.evaluate(
+      () =>
+        new Promise<number>((resolve, reject) => {
+          const opening = indexedDB.open('songfoundry-recordings', 1);
+          opening.onerror = () => reject(opening.error ?? new Error('the browser refused storage'));
+          opening.onsuccess = () => {
+            const count = opening.result.transaction('recordings').objectStore('recordings').count();
+            count.onsuccess = () => resolve(count.result);
+          };
+        }),
+    );
+  await expect.poll(kept).toBe(0);
+  await expect(reopened.getByRole('button', { name: 'Undo' })).toBeDisabled();
   await browser.close();
 });

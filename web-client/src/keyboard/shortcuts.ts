@@ -76,6 +76,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Editing', keys: '← →', label: 'Move by a grid step; move an effect by one position', matches: (event) => plainKey('ArrowLeft')(event) || plainKey('ArrowRight')(event), action: nudge },
   { group: 'Editing', keys: '↑ ↓', label: 'Transpose notes by a semitone; raise or lower a point', matches: (event) => plainKey('ArrowUp')(event) || plainKey('ArrowDown')(event), action: nudge },
   { group: 'Editing', keys: 'Shift ↑ ↓', label: 'Transpose notes by an octave', matches: (event) => plainKey('ArrowUp', true)(event) || plainKey('ArrowDown', true)(event), action: nudge },
+  { group: 'View', keys: 'Shift T', label: 'Show or hide the takes of the track', matches: (event) => hasOnlyShift(event) && event.shiftKey && event.code === 'KeyT', action: ({ editing }) => editing.takeCommands.toggle() },
   { group: 'View', keys: 'Shift M', label: 'Let the editor fill the page, or not', matches: plainKey('M', true), action: ({ view }) => view.layout.toggleMaximizedEditor() },
   { group: 'View', keys: '?', label: 'Show these shortcuts', matches: (event) => hasOnlyShift(event) && event.key === '?', action: ({ view }) => (view.dialog = 'shortcuts') },
   ...tabShortcuts(EDITOR_TABS),

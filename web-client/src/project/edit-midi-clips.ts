@@ -46,6 +46,21 @@ function controlsFrom(controls: readonly Control[], tick: number): Control[] {
 }
 
 /**
+ * Returns the part of a MIDI clip between two ticks of the song, which lie inside the clip. Notes
+ * that sound at these ticks are cut.
+ */
+export function cutMidi(item: MidiItem, startTick: number, endTick: number): MidiItem {
+  const [from, length] = [startTick - item.start_tick, endTick - startTick];
+  return {
+    ...item,
+    start_tick: startTick,
+    length_ticks: length,
+    notes: notesAround(notesAround(item.notes, from).after, length).before,
+    controls: controlsFrom(item.controls, from).filter(({ tick }) => tick < length),
+  };
+}
+
+/**
  * Splits a MIDI clip at a tick of the song and returns the id of the second part; null if the tick
  * is not inside a MIDI clip.
  */

@@ -62,8 +62,11 @@ export type TrackKind = schema.Track['kind'];
 
 export type MidiItem = With<schema.MidiItem, 'notes' | 'controls'>;
 export type Item = MidiItem | schema.AudioItem | schema.SectionItem;
-export type Track = With<Omit<schema.Track, 'items'>, 'name' | 'color' | 'volume_db' | 'pan' | 'mute' | 'solo'> & {
+/** A recording of a track that does not play itself; items of the track play pieces of it. */
+export type Take = MidiItem | schema.AudioItem;
+export type Track = With<Omit<schema.Track, 'items' | 'takes'>, 'name' | 'color' | 'volume_db' | 'pan' | 'mute' | 'solo'> & {
   items: Item[];
+  takes?: Take[];
 };
 export type Project = With<
   Omit<schema.Project, 'tracks' | 'master'>,

@@ -55,7 +55,8 @@ function normalizeTrack(track: Json, index: number): Track {
     kind: track['kind'] ?? 'instrument',
     color: typeof track['color'] === 'string' ? track['color'] : trackColor(index),
     items: objects(track['items']).map(normalizeItem),
-  } as Track;
+    ...(Array.isArray(track['takes']) ? { takes: objects(track['takes']).map(normalizeItem) } : {}),
+  } as unknown as Track;
 }
 
 function normalizeItem(item: Json): Item {

@@ -23,6 +23,7 @@ import type { PluginWindows } from './editing/plugin-windows.svelte';
 import type { SelectionCommands } from './editing/selection-commands';
 import type { Song } from './editing/song.svelte';
 import type { StepInput } from './editing/step-input.svelte';
+import type { TakeCommands } from './editing/take-commands.svelte';
 import type { Timeline } from './editing/timeline.svelte';
 import type { TrackCommands } from './editing/track-commands';
 import type { AudioFiles } from './library/audio-files.svelte';
@@ -66,6 +67,7 @@ export type Editing = {
   effectCommands: EffectCommands;
   automation: AutomationCommands;
   loopCommands: LoopCommands;
+  takeCommands: TakeCommands;
   audioClipCommands: AudioClipCommands;
   audioProcessing: AudioProcessing;
   pluginCommands: PluginCommands;

@@ -22,6 +22,7 @@ import { PluginWindows } from './editing/plugin-windows.svelte';
 import { SelectionCommands } from './editing/selection-commands';
 import { Song } from './editing/song.svelte';
 import { StepInput } from './editing/step-input.svelte';
+import { TakeCommands } from './editing/take-commands.svelte';
 import { Timeline } from './editing/timeline.svelte';
 import { TrackCommands } from './editing/track-commands';
 import { AudioFiles } from './library/audio-files.svelte';
@@ -97,13 +98,14 @@ export function createWorkspace(): Workspace {
   };
 
   const pluginKeysHint = new PluginKeysHint();
-  const noteRecorder = new NoteRecorder(song, player, preferences, notices);
+  const timeline = new Timeline(song, audioFiles);
+  const takeCommands = new TakeCommands(song, timeline);
+  const noteRecorder = new NoteRecorder(song, player, preferences, notices, timeline, takeCommands);
   const liveKeys = new LiveKeys(player, () => liveTarget(noteRecorder.armedTrack ?? song.selection.track, soundFonts), () => pluginKeysHint.show());
   liveKeys.onEvent = (event) => noteRecorder.receive(event);
   const notePreview = new NotePreview(liveKeys);
 
   const freezing = new Freezing(api, song, audioFiles, notices);
-  const timeline = new Timeline(song, audioFiles);
   const effectCommands = new EffectCommands(song, effectCatalog, view);
   const automation = new AutomationCommands(song, player, preferences, { effects: effectCatalog, parameters: pluginParameters });
   const noteCommands = new NoteCommands(song, notePreview, preferences);
@@ -121,6 +123,7 @@ export function createWorkspace(): Workspace {
     effectCommands,
     automation,
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
+    takeCommands,
     audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     audioProcessing: new AudioProcessing(api, song, timeline, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
@@ -132,7 +135,7 @@ export function createWorkspace(): Workspace {
   const windowId = newId('window');
   markOpen(windowId);
   const audioRecorder = new AudioRecorder(
-    { api, song, timeline, player, audioFiles, preferences, notices },
+    { api, song, timeline, takeCommands, player, audioFiles, preferences, notices },
     new IndexedDbRecordings(),
     { windowId, userId, isOpen },
   );

@@ -370,10 +370,14 @@ fn the_files_of_a_project_are_listed_once() {
              "processing": {"server_file_id": "e", "start_frame": 0, "length_frames": 1}},
         ], "effects": [{"id": "c", "type": "builtin", "name": "convolution", "impulse": "a"},
                        {"id": "d", "type": "builtin", "name": "convolution", "impulse": "d"}],
+         "takes": [
+             {"type": "audio", "id": "4", "start_tick": 0, "source": {"server_file_id": "a"}},
+             {"type": "audio", "id": "5", "start_tick": 0, "source": {"server_file_id": "f"}},
+             {"type": "midi", "id": "6", "start_tick": 0, "length_ticks": 1}],
          "frozen": {"server_file_id": "c", "length_frames": 1}},
     ]));
     assert_eq!(files_used(&project), ["a", "b", "c", "d"]);
-    assert_eq!(files_named(&project), ["a", "b", "c", "d", "e"]);
+    assert_eq!(files_named(&project), ["a", "b", "c", "d", "e", "f"]);
     assert_eq!(files_used(&without_frozen_parts(project)), ["c"]);
 }
 

@@ -8,6 +8,7 @@ export const DIALOGS: Readonly<Record<DialogName, LazyPart>> = {
   password: new LazyPart('The dialog for passwords', () => import('../account/password-dialog.svelte')),
   'api-keys': new LazyPart('The dialog for API keys', () => import('../account/api-keys-dialog.svelte')),
   administration: new LazyPart('Administration', () => import('../administration/administration.svelte')),
+  latency: new LazyPart('The dialog for latency', () => import('./latency-dialog.svelte')),
   plugins: new LazyPart('The dialog for plugins', () => import('../plugins/plugins-dialog.svelte')),
 };
 

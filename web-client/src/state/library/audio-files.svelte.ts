@@ -50,10 +50,10 @@ export class AudioFiles {
     return this.#waveforms.get(id) ?? null;
   }
 
-  /** Loads the properties and the waveform of every audio file that a project uses. */
+  /** Loads the properties and the waveform of every audio file of a project. */
   loadFor(project: Project): void {
-    const { clips, impulses } = filesOf(project);
-    for (const id of new Set([...clips, ...impulses])) {
+    const { clips, takes, impulses } = filesOf(project);
+    for (const id of new Set([...clips, ...takes, ...impulses])) {
       if (this.#requestedIds.has(id)) continue;
       this.#requestedIds.add(id);
       void this.#load(id);

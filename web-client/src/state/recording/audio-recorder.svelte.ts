@@ -7,22 +7,29 @@ import type { Player } from '../../engine/player.svelte';
 import { newId } from '../../project/ids';
 import { activeLoopOf, type LoopRegion } from '../../project/loop';
 import { SILENCE_DB, type Track } from '../../project/model';
-import { chosenPass, clipOfPass, placeClip } from '../../project/place-recording';
+import { clipsOfPasses, placeRecording } from '../../project/place-recording';
+import { audibleTracks } from '../../project/routing';
 import { passesOf } from '../../project/recording-passes';
 import type { Song } from '../editing/song.svelte';
+import type { TakeCommands } from '../editing/take-commands.svelte';
 import type { Timeline } from '../editing/timeline.svelte';
 import type { AudioFiles } from '../library/audio-files.svelte';
 import type { Notices } from '../notices.svelte';
-import type { Preferences } from '../view/preferences.svelte';
+import { LATENCY_MAX_MS, type Preferences } from '../view/preferences.svelte';
 import { AudioTake, PEAK_FRAMES } from './audio-take';
+import { measureLatency, type LatencyResult } from './latency-measurement';
 import { RecordingSender } from './recording-sender';
 import type { RecordingStore, StoredRecording } from './recording-store';
+
+/** Maximum time of a measurement of the latency, in milliseconds. It takes two seconds. */
+const MEASUREMENT_MAX_MS = 30_000;
 
 /** The parts of the page that the recorder uses. */
 type Page = {
   api: Api;
   song: Song;
   timeline: Timeline;
+  takeCommands: TakeCommands;
   player: Player;
   audioFiles: AudioFiles;
   preferences: Preferences;
@@ -48,6 +55,12 @@ export class AudioRecorder {
   #input = $state.raw<{ input: AudioInput; engine: EngineClient } | null>(null);
   /** Ended recordings that wait for their last samples. */
   readonly #ending = new Set<AudioTake>();
+  /** Resolves when the last samples of all ended recordings have arrived. */
+  #lastSamples: Promise<void> = Promise.resolve();
+  /** Whether the latency is being measured, during which the input is silent. */
+  #isMeasuring = false;
+  /** Functions that receive the blocks during a measurement. */
+  readonly #blockListeners = new Set<(block: InputBlock) => void>();
   readonly #page: Page;
   readonly #store: RecordingStore;
   readonly #window: Window;
@@ -70,6 +83,11 @@ export class AudioRecorder {
     if (!opened) return 0;
     const { outputLatency, baseLatency } = opened.engine.context;
     return ((outputLatency || baseLatency || 0) + opened.input.latencySecs) * 1000;
+  }
+
+  /** Name of the open input, as the browser says. */
+  get deviceName(): string {
+    return this.#input?.input.name || 'Default input';
   }
 
   /** The latency by which recordings are moved earlier, in milliseconds. */
@@ -99,9 +117,48 @@ export class AudioRecorder {
     if (this.armedTrackId !== null && !(await this.#openInput())) this.armedTrackId = null;
   }
 
-  /** Makes the input audible or silent. */
+  /** Makes the input audible with the level and the pan of the armed track, or silent. */
   applyMonitoring(): void {
-    if (this.#input) this.#input.input.monitors = this.#page.preferences.input.monitors;
+    const { song, preferences } = this.#page;
+    const track = song.project.tracks.find(({ id }) => id === this.armedTrackId);
+    if (!this.#input || !track) return;
+    const isAudible = preferences.input.monitors && audibleTracks(song.project).get(track.id) !== false && !this.#isMeasuring;
+    this.#input.input.monitor(isAudible ? 10 ** (track.volume_db / 20) : 0, track.pan);
+  }
+
+  /**
+   * Plays noise and measures how late the open input hears it. Keeps a latency that was found for
+   * the device. Playback and a recording end, and the input is not audible meanwhile.
+   * @throws {Error} with the reason why nothing can be measured.
+   */
+  async measureLatency(): Promise<LatencyResult> {
+    this.finish();
+    const { player, preferences } = this.#page;
+    player.stop();
+    const opened = this.#input;
+    if (!opened || opened.engine !== player.engine) throw new Error('Arm an audio track first: the input is not open.');
+    const { context } = opened.engine;
+    player.resume();
+    this.#isMeasuring = true;
+    this.applyMonitoring();
+    try {
+      const result = await within(
+        MEASUREMENT_MAX_MS,
+        measureLatency(context, (receive) => {
+          this.#blockListeners.add(receive);
+          return () => this.#blockListeners.delete(receive);
+        }),
+      );
+      if (result.frames !== null && this.#input === opened) {
+        const latencyMs = Math.round((result.frames / result.rateHz) * 100_000) / 100;
+        preferences.setInput({ latencyMs: Math.min(LATENCY_MAX_MS, latencyMs) });
+      }
+      return result;
+    } finally {
+      this.#blockListeners.clear();
+      this.#isMeasuring = false;
+      this.applyMonitoring();
+    }
   }
 
   /** Ends a recording, or starts one on the armed track, or else on `selected`. */
@@ -117,7 +174,10 @@ export class AudioRecorder {
     this.#active = null;
     this.#page.player.playsPastEnd = false;
     active.stopListening();
-    void this.#complete(active);
+    this.#ending.add(active.take);
+    const received = this.#receiveLast(active);
+    this.#lastSamples = Promise.all([this.#lastSamples, received]).then(() => undefined);
+    void this.#complete(active, received);
   }
 
   /**
@@ -197,10 +257,17 @@ export class AudioRecorder {
     }
   }
 
+  /** Closes the input as soon as the last samples of ended recordings have arrived. */
   #closeInput(): void {
-    this.#input?.input.close();
+    const opened = this.#input;
     this.#input = null;
     this.levelDb = SILENCE_DB;
+    if (!opened) return;
+    opened.input.monitor(0, 0);
+    void this.#lastSamples.then(() => {
+      opened.input.close();
+      if (!this.#input) this.levelDb = SILENCE_DB;
+    });
   }
 
   async #start(selected: Track | null): Promise<void> {
@@ -254,6 +321,7 @@ export class AudioRecorder {
     const peak = Math.max(...block.channels.map((channel) => channel.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0)));
     this.levelDb = peak > 0 ? Math.max(SILENCE_DB, 20 * Math.log10(peak)) : SILENCE_DB;
     this.#ending.forEach((take) => take.receive(block));
+    this.#blockListeners.forEach((receive) => receive(block));
     this.#active?.take.receive(block);
     if (this.#active) this.#show(this.#active);
   }
@@ -265,14 +333,17 @@ export class AudioRecorder {
     wakeFrames();
   }
 
-  async #complete(active: Active): Promise<void> {
-    const { sender, recording, take } = active;
-    this.#ending.add(take);
-    // What was played until Stop arrives after the latency.
+  /** Waits for what was played until Stop, which arrives after the latency. */
+  async #receiveLast({ take, input }: Active): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
-    await active.input.flush();
+    await input.flush();
     this.#ending.delete(take);
     take.finish();
+  }
+
+  async #complete(active: Active, received: Promise<void>): Promise<void> {
+    const { sender, recording, take } = active;
+    await received;
     if (!sender) {
       this.live = null;
       return;
@@ -310,7 +381,7 @@ export class AudioRecorder {
 
   /** Waits for the file of a recording, and adds its clip in one undo step. */
   async #place(recording: StoredRecording, finish: () => Promise<string>): Promise<void> {
-    const { song, timeline, audioFiles, notices } = this.#page;
+    const { song, timeline, takeCommands, audioFiles, notices } = this.#page;
     try {
       const fileId = await finish();
       const file = await audioFiles.addStored(fileId);
@@ -319,12 +390,13 @@ export class AudioRecorder {
         return;
       }
       const passes = passesOf(recording.songFrame, file.frames, recording.loop);
-      const pass = chosenPass(passes, recording.rateHz);
-      if (pass) {
-        const clip = clipOfPass(timeline.songTime, fileId, recording.name, recording.rateHz, pass);
+      const recorded = clipsOfPasses(timeline.songTime, fileId, recording.name, recording.rateHz, passes);
+      if (recorded) {
         song.endGesture();
-        const placed = placeClip(song.project, recording.trackId, clip);
-        if (song.edit('Record audio', () => placed.project)) song.selection.selectItem(placed.trackId, clip.id);
+        const placed = placeRecording(song.project, timeline.songTime, recording.trackId, recorded);
+        const label = placed.takeCount > 1 ? `Record ${placed.takeCount} takes` : 'Record audio';
+        if (song.edit(label, () => placed.project)) song.selection.selectItem(placed.trackId, placed.clipId);
+        if (placed.takeCount > 0) takeCommands.show(placed.trackId);
       }
       await this.#store.remove(recording.id).catch(() => undefined);
     } catch (error) {
@@ -332,6 +404,14 @@ export class AudioRecorder {
       notices.showFailure(`The recording on “${recording.name}” could not be stored; it is offered again when the song is opened`, error);
     }
   }
+}
+
+/** Rejects if a measurement does not end in time, because the input sends nothing. */
+function within<T>(maxMs: number, measurement: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('The input sends nothing. Check that the browser may use it, and that it is plugged in.')), maxMs);
+  });
+  return Promise.race([measurement, late]);
 }
 
 /** Whether sound can be recorded on a track. */

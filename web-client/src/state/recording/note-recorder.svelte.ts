@@ -8,10 +8,15 @@
 import type { LiveEvent } from '../../engine/live-keys.svelte';
 import type { Player } from '../../engine/player.svelte';
 import { snapTick } from '../../project/grid';
-import { activeLoopOf } from '../../project/loop';
-import type { Note, Project, Track } from '../../project/model';
+import { activeLoopOf, type LoopRegion } from '../../project/loop';
+import type { Note, Project, Take as MediaTake, Track } from '../../project/model';
+import { NotePasses } from '../../project/note-passes';
 import { addRecorded, eraseNotes, type RecordedControl, type RecordedNote } from '../../project/record-notes';
+import { addTakes, chooseTake, takesOf } from '../../project/takes';
+import { updateTrack } from '../../project/update-track';
 import type { Song } from '../editing/song.svelte';
+import type { TakeCommands } from '../editing/take-commands.svelte';
+import type { Timeline } from '../editing/timeline.svelte';
 import type { Notices } from '../notices.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 
@@ -27,7 +32,7 @@ type Take = {
   generation: number;
   gesture: string;
   /** The notes of held keys, by MIDI key. Their ticks are those that the user heard. */
-  held: Map<number, { tick: number; velocity: number }>;
+  held: Map<number, { tick: number; velocity: number; pass: number }>;
   notes: RecordedNote[];
   controls: RecordedControl[];
   itemIds: Set<string>;
@@ -35,6 +40,10 @@ type Take = {
   added: Set<Note>;
   /** The tick from which the notes of the track are replaced next. */
   replacedTo: number;
+  /** The passes of the loop, which become takes; null if the notes are added to the clips. */
+  passes: NotePasses | null;
+  /** The takes that the track had before the recording. */
+  earlierTakes: readonly MediaTake[];
 };
 
 export class NoteRecorder {
@@ -45,11 +54,15 @@ export class NoteRecorder {
   readonly #player: Player;
   readonly #preferences: Preferences;
   readonly #notices: Notices;
+  readonly #timeline: Timeline;
+  readonly #takeCommands: TakeCommands;
   #takeCount = 0;
 
-  constructor(song: Song, player: Player, preferences: Preferences, notices: Notices) {
+  constructor(song: Song, player: Player, preferences: Preferences, notices: Notices, timeline: Timeline, takeCommands: TakeCommands) {
     this.#song = song;
     this.#player = player;
+    this.#timeline = timeline;
+    this.#takeCommands = takeCommands;
     this.#preferences = preferences;
     this.#notices = notices;
   }
@@ -89,6 +102,7 @@ export class NoteRecorder {
       return;
     }
     this.#takeCount += 1;
+    const startTick = Math.round(this.#player.positionTick());
     this.#take = {
       trackId: track.id,
       generation: this.#song.generation,
@@ -98,7 +112,9 @@ export class NoteRecorder {
       controls: [],
       itemIds: new Set(),
       added: new Set(),
-      replacedTo: Math.round(this.#player.positionTick()),
+      replacedTo: startTick,
+      passes: this.#passesFrom(startTick),
+      earlierTakes: takesOf(track),
     };
     this.#player.playsPastEnd = true;
     this.#song.endGesture();
@@ -111,6 +127,7 @@ export class NoteRecorder {
     if (!take) return;
     this.#releaseAll(take);
     this.#commit(take);
+    this.#chooseTake(take);
     this.#take = null;
     this.#player.playsPastEnd = false;
     this.#song.endGesture();
@@ -123,6 +140,13 @@ export class NoteRecorder {
     this.#releaseAll(take);
     this.#commit(take);
     take.replacedTo = tick;
+    take.passes?.begin();
+  }
+
+  /** Ends a recording of takes if the loop is no longer the one that divides it. */
+  loopChanged(loop: LoopRegion | null): void {
+    const recordedLoop = this.#take?.passes?.loop;
+    if (recordedLoop && (loop?.startTick !== recordedLoop.startTick || loop.endTick !== recordedLoop.endTick)) this.finish();
   }
 
   /** Ends the recording after playback has stopped. */
@@ -142,9 +166,21 @@ export class NoteRecorder {
     }
     if (countInSecs > EARLY_SECS) return;
     const tick = this.#tickAt(event.atMs);
-    if (event.kind === 'press') take.held.set(event.key, { tick, velocity: event.velocity });
-    else if (event.kind === 'bend') take.controls.push({ type: 'bend', tick, value: event.value });
-    else take.controls.push({ type: 'cc', tick, controller: event.controller, value: event.value });
+    const pass = take.passes?.passAt(event.atMs, tick) ?? 0;
+    if (event.kind === 'press') take.held.set(event.key, { tick, velocity: event.velocity, pass });
+    else {
+      const control: RecordedControl =
+        event.kind === 'bend' ? { type: 'bend', tick, value: event.value } : { type: 'cc', tick, controller: event.controller, value: event.value };
+      if (take.passes) take.passes.add(pass, { notes: [], controls: [control] });
+      else take.controls.push(control);
+    }
+  }
+
+  /** Returns the passes of a recording that starts at a tick and makes takes; else null. */
+  #passesFrom(tick: number): NotePasses | null {
+    const { project } = this.#song;
+    const loop = activeLoopOf(project);
+    return this.#preferences.recording.takes && loop && tick < loop.endTick ? new NotePasses(loop, project.tempo_map) : null;
   }
 
   #tickAt(atMs: number): number {
@@ -171,12 +207,18 @@ export class NoteRecorder {
     const isPastLoop = loop !== null && note.tick < loop.endTick && snappedTick >= loop.endTick;
     const tick = isPastLoop ? snappedTick - loop.endTick + loop.startTick : snappedTick;
     const length_ticks = Math.max(MIN_NOTE_TICKS, endTick - note.tick);
-    take.notes.push({ tick, length_ticks, pitch: key, velocity: note.velocity });
+    const recorded = { tick, length_ticks, pitch: key, velocity: note.velocity };
+    if (take.passes) take.passes.add(isPastLoop ? note.pass + 1 : note.pass, { notes: [recorded], controls: [] });
+    else take.notes.push(recorded);
   }
 
   /** Puts what was recorded into the song. All edits of a recording are undone together. */
   #commit(take: Take): void {
     if (take.generation !== this.#song.generation) return;
+    if (take.passes) {
+      this.#showTakes(take, take.passes);
+      return;
+    }
     const { notes, controls } = take;
     const replacesTo = this.#preferences.recording.replaces ? Math.round(this.#player.positionTick()) : take.replacedTo;
     take.notes = [];
@@ -193,6 +235,29 @@ export class NoteRecorder {
     const isAccepted = this.#song.edit('Record', () => result, take.gesture);
     const [firstItemId] = take.itemIds;
     if (isAccepted && firstItemId && edited.newItemIds.includes(firstItemId)) this.#song.selection.selectItem(take.trackId, firstItemId);
+  }
+
+  /** Puts the takes of the passes so far on the track, where they do not play yet. */
+  #showTakes(take: Take, passes: NotePasses): void {
+    const takes = passes.takes(this.#song.project.time_signatures);
+    if (takes.length === 0) return;
+    this.#song.edit(
+      'Record takes',
+      (project) => addTakes(updateTrack(project, take.trackId, (track) => ({ ...track, takes: [...take.earlierTakes] })), take.trackId, takes),
+      take.gesture,
+    );
+    this.#takeCommands.show(take.trackId);
+  }
+
+  /** Lets the last whole pass play after the recording. */
+  #chooseTake(take: Take): void {
+    const { passes, trackId } = take;
+    if (!passes || take.generation !== this.#song.generation) return;
+    const nowMs = performance.now();
+    const takeId = passes.chosenId(passes.passAt(nowMs, this.#tickAt(nowMs)));
+    if (takeId === null) return;
+    const whole = { startTick: 0, endTick: passes.loop.endTick };
+    this.#song.edit('Record takes', (project) => chooseTake(project, this.#timeline.songTime, trackId, takeId, whole), take.gesture);
   }
 
   /**

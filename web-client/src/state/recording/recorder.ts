@@ -1,4 +1,5 @@
 /** Records on the armed or selected track: notes on an instrument track, sound on an audio track. */
+import type { LoopRegion } from '../../project/loop';
 import type { Track } from '../../project/model';
 import type { Song } from '../editing/song.svelte';
 import { canRecordAudio, type AudioRecorder } from './audio-recorder.svelte';
@@ -55,6 +56,12 @@ export class Recorder {
   moveTo(tick: number): void {
     this.#notes.moveTo(tick);
     this.audio.finish();
+  }
+
+  /** Ends a recording whose passes are divided by another loop than the one that is on now. */
+  loopChanged(loop: LoopRegion | null): void {
+    this.#notes.loopChanged(loop);
+    this.audio.loopChanged(loop);
   }
 
   /** Ends the recording after playback has stopped. */

@@ -25,6 +25,8 @@ export type TransportPreferences = {
 
 /** Settings of recordings. */
 export type RecordingPreferences = {
+  /** Whether each pass of the loop makes a take, instead of changing the notes of the track. */
+  takes: boolean;
   /** Whether a recording replaces the notes that it passes, instead of adding to them. */
   replaces: boolean;
   /** Whether the starts of notes snap to the grid. */
@@ -65,6 +67,8 @@ type StoredPreferences = {
   transport?: Partial<TransportPreferences>;
   recording?: Partial<RecordingPreferences>;
   input?: Partial<InputPreferences>;
+  /** Latencies that were measured or typed, in milliseconds, by the id of the input device. */
+  inputLatenciesMs?: Record<string, number>;
 };
 
 function areStoredPreferences(value: unknown): value is StoredPreferences {
@@ -79,7 +83,8 @@ function areStoredPreferences(value: unknown): value is StoredPreferences {
     ['undefined', 'string'].includes(typeof storedPreferences.midiClockOutput) &&
     areTransportPreferences(storedPreferences.transport ?? {}) &&
     Object.values(storedPreferences.recording ?? {}).every((value) => typeof value === 'boolean') &&
-    areInputPreferences(storedPreferences.input ?? {})
+    areInputPreferences(storedPreferences.input ?? {}) &&
+    Object.values(storedPreferences.inputLatenciesMs ?? {}).every((ms) => ms >= 0 && ms <= LATENCY_MAX_MS)
   );
 }
 
@@ -146,7 +151,7 @@ export class Preferences {
   }
 
   get recording(): RecordingPreferences {
-    return { replaces: false, quantizes: false, ...this.#stored.recording };
+    return { takes: true, replaces: false, quantizes: false, ...this.#stored.recording };
   }
 
   setRecording(change: Partial<RecordingPreferences>): void {
@@ -155,11 +160,17 @@ export class Preferences {
   }
 
   get input(): InputPreferences {
-    return { deviceId: '', channelCount: 1, monitors: false, latencyMs: null, ...this.#stored.input };
+    const stored = { deviceId: '', channelCount: 1 as const, monitors: false, latencyMs: null, ...this.#stored.input };
+    return { ...stored, latencyMs: this.#stored.inputLatenciesMs?.[stored.deviceId] ?? null };
   }
 
-  setInput(change: Partial<InputPreferences>): void {
+  /** Changes the settings of the input. A latency is kept for its device. */
+  setInput({ latencyMs, ...change }: Partial<InputPreferences>): void {
     this.#stored.input = { ...this.#stored.input, ...change };
+    if (latencyMs !== undefined) {
+      const { [this.input.deviceId]: _latencyMs, ...others } = this.#stored.inputLatenciesMs ?? {};
+      this.#stored.inputLatenciesMs = latencyMs === null ? others : { ...others, [this.input.deviceId]: latencyMs };
+    }
     this.#remember();
   }
 

@@ -3,7 +3,7 @@ import type { EditorTabId } from '../../rooms/editor/tabs';
 import { Layout } from './layout.svelte';
 import { Preferences } from './preferences.svelte';
 
-export type DialogName = 'export' | 'shortcuts' | 'password' | 'api-keys' | 'administration' | 'plugins';
+export type DialogName = 'export' | 'shortcuts' | 'password' | 'api-keys' | 'administration' | 'plugins' | 'latency';
 
 export class View {
   readonly layout = new Layout();
