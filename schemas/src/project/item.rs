@@ -45,7 +45,8 @@ pub struct MidiItem {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_program: Option<u8>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -64,7 +65,8 @@ pub struct Note {
     /// MIDI velocity divided by 127, 0 to 1.
     pub velocity: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -104,7 +106,8 @@ pub struct AudioItem {
     /// Source of the audio: a file of the service.
     pub source: AudioSource,
     /// How the service made the source from another file; `None` for an unprocessed file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "whole-documents", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub processing: Option<AudioProcessing>,
     /// The service's id of the audio file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +116,8 @@ pub struct AudioItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audio_file_url: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -124,7 +128,8 @@ pub struct AudioSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_file_id: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -153,7 +158,8 @@ pub struct AudioProcessing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalize: Option<AudioNormalization>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -169,7 +175,8 @@ pub struct AudioNormalization {
     /// The level, -60 to 0: dBFS for a peak, LUFS for a loudness.
     pub level_db: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -193,7 +200,8 @@ pub struct Fades {
     #[serde(default, deserialize_with = "whole")]
     pub out_frames: u64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -213,6 +221,7 @@ pub struct SectionItem {
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }

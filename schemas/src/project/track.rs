@@ -60,7 +60,8 @@ pub struct Track {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenSound>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -152,7 +153,8 @@ pub struct FrozenSound {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tempo_map: Vec<TempoPoint>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -195,7 +197,8 @@ pub struct SoundFontEngine {
     #[serde(deserialize_with = "whole")]
     pub program: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -216,7 +219,8 @@ pub struct PluginEngine {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, f64>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -232,7 +236,8 @@ pub struct Send {
     #[serde(default)]
     pub pre_fader: bool,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -271,7 +276,8 @@ pub struct Effect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -296,7 +302,8 @@ pub struct AutomationLane {
     /// The control points of the lane.
     pub points: Vec<AutomationPoint>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -312,7 +319,8 @@ pub struct AutomationPoint {
     #[serde(default)]
     pub curve: AutomationCurve,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
