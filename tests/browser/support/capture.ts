@@ -30,7 +30,11 @@ registerProcessor('test-recorder', Recorder);
 
 /** The part of `window.songfoundry` that tests use. */
 type SongfoundryHandle = {
-  engine: { context: AudioContext; output: AudioNode } | null;
+  engine: {
+    context: AudioContext;
+    output: AudioNode;
+    onStatus: (listener: (status: { streamedBytes: number }) => void) => () => void;
+  } | null;
   recording?: [Float32Array, Float32Array][];
 };
 
