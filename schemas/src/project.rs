@@ -61,7 +61,8 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Value>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -94,7 +95,8 @@ pub struct TempoPoint {
     /// Quarter notes per minute, 1 to 100000.
     pub bpm: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -111,7 +113,8 @@ pub struct TimeSignature {
     #[serde(deserialize_with = "whole")]
     pub denominator: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -124,7 +127,8 @@ pub struct Marker {
     /// Name shown to people.
     pub name: String,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -141,7 +145,8 @@ pub struct Master {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub automation: Vec<AutomationLane>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 

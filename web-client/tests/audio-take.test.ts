@@ -9,7 +9,7 @@ import { AudioTake } from '../src/state/recording/audio-take';
 const RATE_HZ = 48_000;
 
 function status(frame: number, contextFrame: number, countInFrames = 0): EngineStatus {
-  return { frame, playing: true, countInFrames, contextSecs: contextFrame / RATE_HZ, peaks: new Float32Array(0), load: 0, underruns: 0, live: [] };
+  return { frame, playing: true, countInFrames, contextSecs: contextFrame / RATE_HZ, peaks: new Float32Array(0), load: 0, underruns: 0, streamedBytes: 0, live: [] };
 }
 
 /** A block whose samples are the numbers of their frames in the audio context. */

@@ -5,8 +5,12 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Api } from '../src/api/client';
 import { downloadAudioSamples } from '../src/api/endpoints';
 import { ClipAudio } from '../src/engine/clip-audio';
+import { fileIdOfSound } from '../src/engine/plugin-sounds.svelte';
 import type { Project } from '../src/project/model';
 
+vi.mock('../src/api/plugins', () => ({
+  downloadPluginSound: (api: Api, id: string, range: [number, number]) => downloadAudioSamples(api, `sound ${id}`, 48_000, range),
+}));
 vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ sample_rate_hz: 48_000 }), downloadAudioSamples: vi.fn() }));
 
 type Listener = Parameters<EngineClient['onWantedAudio']>[0];
@@ -104,6 +108,18 @@ describe('audio of clips', () => {
     audio.assign(engine, song(['short', 'long']));
     await audio.settled();
     expect(received.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
+  });
+
+  it('loads at most 16 MiB of the sounds of plugins whole, whatever the recordings need', async () => {
+    const { engine, received, audio } = recordingEngine({ take: 30 * MIB, 'sound a': 9 * MIB, 'sound b': 9 * MIB, 'sound c': 7 * MIB });
+    audio.assign(engine, song(['take']), ['a', 'b', 'c'].map(fileIdOfSound));
+    await audio.settled();
+    expect(received.map(([id, kind]) => [id, kind])).toEqual([
+      ['take', 'whole'],
+      [fileIdOfSound('a'), 'whole'],
+      [fileIdOfSound('b'), 'streamed'],
+      [fileIdOfSound('c'), 'whole'],
+    ]);
   });
 
   it('loads at most half a gibibyte whole, except impulse responses', async () => {

@@ -11,6 +11,8 @@ const create = vi.hoisted(() => vi.fn());
 
 vi.mock('@songfoundry/web-worklet', () => ({
   MAX_BANKS: 64,
+  KEPT_BLOCKS_MAX: 6,
+  STREAM_CHANNELS: 4,
   EngineClient: { create },
   EngineUnavailableError: class extends Error {
     readonly reason = 'no_wasm';

@@ -1,10 +1,10 @@
 /** Tests of the tracks that the service renders for the page. */
-import type { EngineClient } from '@songfoundry/web-worklet';
+import { KEPT_BLOCKS_MAX, type EngineClient, type TrackAudio, type TrackBlock } from '@songfoundry/web-worklet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Api } from '../src/api/client';
 import type { SoundFontRenderRequest } from '../src/api/types';
-import { AUDIO_MAX_BYTES, planRenders } from '../src/engine/render-plan';
+import { blockFramesFor, planRenders, STORED_MAX_BYTES, STREAMED_MAX_BYTES } from '../src/engine/render-plan';
 import { renderRequestOf } from '../src/engine/render-requests';
 import { ServerSound } from '../src/engine/server-sound.svelte';
 import type { MidiItem, Project, SynthEngine, Track } from '../src/project/model';
@@ -71,14 +71,21 @@ describe('a render request', () => {
 describe('the plan of renders', () => {
   const plannedIds = (song: Project, lengthFrames: number): string[] => planRenders(song, lengthFrames).map((planned) => planned.track.id);
 
-  it('has only as many SoundFont tracks as fit into the memory limit', () => {
+  it('has only as many SoundFont tracks as fit into the limit of the disk', () => {
     const song = songOf(track('piano', PIANO), track('bass', NEKOBI));
     expect(plannedIds(song, 48000)).toEqual(['piano']);
     expect(plannedIds(song, 0)).toEqual([]);
     const tenMinutes = 600 * 48000;
     const pianos = ['a', 'b', 'c'].map((id) => track(id, PIANO));
     expect(plannedIds(songOf(...pianos), tenMinutes)).toEqual(['a', 'b']);
-    expect(2 * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);
+    expect(2 * tenMinutes * 16).toBeLessThanOrEqual(STORED_MAX_BYTES);
+  });
+
+  it('makes blocks shorter with more tracks, so that all fit into the page', () => {
+    expect([1, 24, 256].map(blockFramesFor)).toEqual([32_768, 8_192, 1_024]);
+    for (let tracks = 1; tracks <= 256; tracks++) {
+      expect(tracks * KEPT_BLOCKS_MAX * blockFramesFor(tracks) * 16).toBeLessThanOrEqual(STREAMED_MAX_BYTES);
+    }
   });
 });
 
@@ -101,25 +108,30 @@ function wavOf(channels: number): ArrayBuffer {
   return bytes;
 }
 
-type TrackAudio = Parameters<EngineClient['setTrackAudio']>[1];
-
 describe('audio from the service', () => {
   const LENGTH_FRAMES = 48000;
   /** Requests that have no answer yet, the oldest first. */
-  let requests: { path: string; signal: AbortSignal; answer: (response: Response) => void }[];
+  let requests: { path: string; range: string | null; signal: AbortSignal; answer: (response: Response) => void }[];
   /** The last audio of each track in the engine. */
-  let audio: Map<string, TrackAudio>;
+  let audio: Map<string, TrackAudio | null>;
+  /** Blocks that the engine received. */
+  let filled: { block: TrackBlock; samples: number[] }[];
+  let ask: (wanted: TrackBlock[]) => void;
   let failures: unknown[];
   let sound: ServerSound;
-  const engine = { setTrackAudio: (id: string, value: TrackAudio) => audio.set(id, value) } as unknown as EngineClient;
+  const engine = {
+    setTrackAudio: (id: string, value: TrackAudio | null) => audio.set(id, value),
+    fillTrackAudio: (block: TrackBlock, channels: Float32Array[]) => filled.push({ block, samples: channels.map((channel) => channel[0] ?? NaN) }),
+    onWantedTrackAudio: (listener: typeof ask) => (ask = listener),
+  } as unknown as EngineClient;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    [requests, audio, failures] = [[], new Map(), []];
+    [requests, audio, failures, filled] = [[], new Map(), [], []];
     vi.stubGlobal('fetch', (request: Request) => {
       return new Promise<Response>((answer, reject) => {
         request.signal.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
-        requests.push({ path: new URL(request.url).pathname, signal: request.signal, answer });
+        requests.push({ path: new URL(request.url).pathname, range: request.headers.get('range'), signal: request.signal, answer });
       });
     });
     sound = new ServerSound(new Api('http://songs.test'), (error) => failures.push(error));
@@ -137,26 +149,30 @@ describe('audio from the service', () => {
     requests.shift()?.answer(response);
     await vi.advanceTimersByTimeAsync(0);
   };
-  const wav = (channels: number): Response => new Response(wavOf(channels));
+  /** Answers that the sound is stored, and then with the start of its file. */
+  const render = async (channels = 4): Promise<void> => {
+    await answer(Response.json({ sound_id: 'sound', frames: 1, channels }));
+    expect(requests.map(({ path, range }) => [path, range])).toEqual([['/api/v1/plugins/sounds/sound', 'bytes=0-4095']]);
+    await answer(new Response(wavOf(channels)));
+  };
   const problem = (status: number, detail: string): Response => new Response(JSON.stringify({ detail }), { status });
   const edited = (song: Project): Project => updateTrack(song, 'piano', (piano) => ({ ...piano, items: [{ ...ITEM }] }));
   const piano = songOf(track('piano', PIANO));
 
   it('plays when it has arrived', async () => {
     await update(piano);
-    expect(requests.map(({ path }) => path)).toEqual(['/api/v1/plugins/soundfont-render']);
+    expect(requests.map(({ path }) => path)).toEqual(['/api/v1/plugins/soundfont-sounds']);
     expect(sound.count).toEqual({ requested: 1, ready: 0 });
-    await answer(wav(4));
-    expect(sound.count).toEqual({ requested: 1, ready: 1 });
-    const half = Float32Array.of(0.5);
-    expect(audio.get('piano')).toEqual({ left: half, right: half, reverb: half, chorus: half });
+    await render();
+    expect(sound.count, 'the first block is missing').toEqual({ requested: 1, ready: 0 });
+    expect(audio.get('piano')).toEqual({ version: 1, frames: 1, blockFrames: 32_768 });
     await update({ ...piano, name: 'Renamed' });
     expect(requests, 'the notes are unchanged').toHaveLength(0);
   });
 
   it('ends after an edit, and is rendered again when the edit has settled', async () => {
     await update(piano);
-    await answer(wav(4));
+    await render();
     await update(edited(piano));
     expect(audio.get('piano')).toBeNull();
     expect(requests).toHaveLength(0);
@@ -166,17 +182,45 @@ describe('audio from the service', () => {
     expect(requests[0]?.signal.aborted, 'another edit cancels the render').toBe(true);
     requests.shift();
     await vi.advanceTimersByTimeAsync(700);
-    await answer(wav(4));
-    expect(sound.count).toEqual({ requested: 1, ready: 1 });
+    await render();
     await update(updateTrack(piano, 'piano', (old) => ({ ...old, items: [] })));
     expect(audio.get('piano')).toBeNull();
     expect(failures).toEqual([]);
   });
 
+  it('is fetched in the blocks that the engine asks for, one at a time for each track', async () => {
+    await update(piano);
+    await render();
+    const block = { trackId: 'piano', version: 1, startFrame: 0 };
+    ask([block, { ...block, startFrame: 32_768 }]);
+    ask([block, { ...block, version: 7 }]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(requests.map(({ path, range }) => [path, range])).toEqual([['/api/v1/plugins/sounds/sound', 'bytes=44-59']]);
+    await answer(new Response(Float32Array.of(0.5, 0.25, 0.125, 0).buffer));
+    expect(filled).toEqual([{ block, samples: [0.5, 0.25, 0.125, 0] }]);
+    expect(sound.count).toEqual({ requested: 1, ready: 1 });
+    ask([block]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(requests, 'the engine may ask again').toHaveLength(1);
+  });
+
+  it('is rendered again if the service has deleted the sound', async () => {
+    await update(piano);
+    await render();
+    ask([{ trackId: 'piano', version: 1, startFrame: 0 }]);
+    await vi.advanceTimersByTimeAsync(0);
+    await answer(problem(404, 'There is no such sound.'));
+    expect(audio.get('piano')).toBeNull();
+    expect(sound.count).toEqual({ requested: 1, ready: 0 });
+    await render();
+    expect(audio.get('piano')).toMatchObject({ version: 2 });
+    expect(failures).toEqual([]);
+  });
+
   it('is left to the engine if the service fails or sends another file', async () => {
-    for (const response of [problem(503, 'The service is busy.'), wav(2)]) {
+    for (const respond of [() => answer(problem(503, 'The service is busy.')), () => render(2)]) {
       await update(piano);
-      await answer(response);
+      await respond();
       expect(sound.count).toEqual({ requested: 0, ready: 0 });
       sound.stop(engine);
     }

@@ -11,6 +11,7 @@ import {
   type MasterMeters,
   type ProcessorOptions,
   type TrackAudio,
+  type TrackBlock,
   type WantedAudio,
 } from './protocol';
 import { ProjectCompiler } from './project-compiler';
@@ -86,6 +87,7 @@ export class EngineClient {
   #onReductions: ((db: Float32Array) => void) | null = null;
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
   #onRefused: ((command: string, detail: string) => void) | null = null;
+  #onWantedTrackAudio: ((wanted: TrackBlock[]) => void) | null = null;
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   readonly #compiler = new ProjectCompiler();
@@ -338,12 +340,29 @@ export class EngineClient {
   }
 
   /**
-   * Makes a track play audio instead of its notes; null makes it play its notes again. The audio
-   * passes the track's effects and fader. The arrays are transferred.
+   * Makes a track play streamed audio instead of its notes, once its first block has arrived; null
+   * makes it play its notes again. The audio passes the track's effects and fader.
+   * `onWantedTrackAudio` reports the blocks that the track plays next.
    */
   setTrackAudio(trackId: string, audio: TrackAudio | null): void {
-    const transfer = audio ? [audio.left, audio.right, audio.reverb, audio.chorus].map((channel) => channel.buffer) : [];
-    this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
+    this.#send({ type: 'setTrackAudio', trackId, audio });
+  }
+
+  /**
+   * Delivers a block that `onWantedTrackAudio` reported: left, right, reverb send and chorus send.
+   * The arrays are transferred.
+   */
+  fillTrackAudio(block: TrackBlock, channels: readonly Float32Array[]): void {
+    this.#send({ type: 'fillTrackAudio', block, channels }, channels.map((channel) => channel.buffer));
+  }
+
+  /**
+   * Calls `listener` about 30 times a second with the blocks of the audio of tracks that are played
+   * next. A block is listed until it is delivered. Replaces the listener of the previous call; null
+   * removes it.
+   */
+  onWantedTrackAudio(listener: ((wanted: TrackBlock[]) => void) | null): void {
+    this.#onWantedTrackAudio = listener;
   }
 
   /**
@@ -503,6 +522,7 @@ export class EngineClient {
     this.#meterListeners.clear();
     this.#onReductions = null;
     this.#onRefused = null;
+    this.#onWantedTrackAudio = null;
     this.#wantedListeners.clear();
     this.output.disconnect();
     this.#port.onmessage = null;
@@ -547,6 +567,9 @@ export class EngineClient {
         break;
       case 'refused':
         this.#onRefused?.(report.command, report.detail);
+        break;
+      case 'wantedTrackAudio':
+        this.#onWantedTrackAudio?.(report.wanted);
         break;
       case 'failed':
         this.#fail(report.detail);

@@ -5,7 +5,8 @@
 import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
 import { LiveInserts } from './live/live-inserts';
 import { LoadGauge } from './load-gauge';
-import type { EngineCommand, EngineReport, EngineStatus, TrackAudio } from './protocol';
+import type { EngineCommand, EngineReport, EngineStatus, TrackBlock } from './protocol';
+import { STREAM_CHANNELS, TrackStream, type LoopRegion } from './track-stream';
 
 /** Length of the engine's buffers in frames. */
 const BLOCK_FRAMES = 256;
@@ -21,15 +22,21 @@ const PREPARE_MAX_SECS = 0.5;
 /** Commands whose errors the reply to the last command of the same file reports. */
 const PIECES: ReadonlySet<EngineCommand['type']> = new Set(['addToBank', 'addToAudio']);
 
-/** One channel of a track's external audio, and the engine's input buffer for this channel. */
-type Input = { audio: Float32Array; buffer: Float32Array };
+/** The audio that a track plays instead of its notes, and the engine's input buffers for it. */
+type Input = { stream: TrackStream; buffers: readonly Float32Array[] };
 
 export class EngineHost {
   readonly #engine: WasmEngine;
   readonly #memory: WebAssembly.Memory;
   readonly #post: (report: EngineReport) => void;
   readonly #gauge: LoadGauge;
-  readonly #audioOf = new Map<string, TrackAudio>();
+  /** The streamed audio of tracks, by their ids. */
+  readonly #streams = new Map<string, TrackStream>();
+  /** The tracks that play their audio. The others still wait for its first block. */
+  readonly #streamingIds = new Set<string>();
+  #loop: LoopRegion | null = null;
+  /** Interruptions of audio that was replaced since. */
+  #earlierUnderruns = 0;
   #reductionsWatched = false;
   #inputs: Input[] = [];
   #left = new Float32Array(0);
@@ -44,6 +51,7 @@ export class EngineHost {
     peaks: new Float32Array(0),
     load: 0,
     underruns: 0,
+    streamedBytes: 0,
     live: [],
   };
   #framesToReport = 0;
@@ -183,9 +191,20 @@ export class EngineHost {
         engine.fillAudio(command.slot, command.sourceFrame, command.left, command.right);
         break;
       case 'setTrackAudio':
-        if (command.audio) this.#audioOf.set(command.trackId, command.audio);
-        else this.#audioOf.delete(command.trackId);
-        this.#assignInputs();
+        this.#earlierUnderruns += this.#streams.get(command.trackId)?.underruns ?? 0;
+        this.#streams.delete(command.trackId);
+        if (this.#streamingIds.delete(command.trackId)) this.#assignInputs();
+        if (command.audio) {
+          const { version, frames, blockFrames } = command.audio;
+          this.#streams.set(command.trackId, new TrackStream(version, frames, blockFrames));
+        }
+        break;
+      case 'fillTrackAudio':
+        this.#fillTrackAudio(command.block, command.channels);
+        break;
+      case 'setLoop':
+        this.#loop = command.region ?? null;
+        engine.carryOut(command);
         break;
       case 'setLiveChain':
         this.#startPlaying();
@@ -213,6 +232,7 @@ export class EngineHost {
   #seek(): void {
     if (this.#seekFrame === undefined) return;
     this.#engine.carryOut({ type: 'seek', frame: this.#seekFrame });
+    for (const stream of this.#streams.values()) stream.cut();
     this.#seekFrame = undefined;
     if (this.#waitingPlay) this.#prepare(this.#waitingPlay);
     else if (this.#engine.playing) this.#inserts.start();
@@ -260,17 +280,36 @@ export class EngineHost {
   }
 
   #feedInputs(position: number, frames: number): void {
-    for (const { audio, buffer } of this.#inputs) {
-      for (let frame = 0; frame < frames; frame++) buffer[frame] = audio[position + frame] ?? 0;
+    for (const { stream, buffers } of this.#inputs) stream.read(position, frames, buffers);
+  }
+
+  /** Stores a block of a track's audio. The track plays the audio once that can be heard. */
+  #fillTrackAudio({ trackId, version, startFrame }: TrackBlock, channels: readonly Float32Array[]): void {
+    const stream = this.#streams.get(trackId);
+    if (!stream || stream.version !== version) return;
+    const { position } = this.#engine;
+    stream.fill(startFrame, channels, position, this.#loop);
+    if (this.#streamingIds.has(trackId) || !stream.has(position)) return;
+    this.#streamingIds.add(trackId);
+    this.#assignInputs();
+  }
+
+  /** Frees the blocks of tracks that were played, and asks the page for those that are next. */
+  #requestTrackAudio(): void {
+    const { position } = this.#engine;
+    const wanted: TrackBlock[] = [];
+    for (const [trackId, stream] of this.#streams) {
+      for (const startFrame of stream.wanted(position, this.#loop)) wanted.push({ trackId, version: stream.version, startFrame });
     }
+    if (wanted.length > 0) this.#post({ type: 'wantedTrackAudio', wanted });
   }
 
   /**
-   * Passes the ids of the tracks with external audio to the engine, after a change of tracks or
-   * audio.
+   * Passes the ids of the tracks that play external audio to the engine, after a change of tracks
+   * or audio.
    */
   #assignInputs(): void {
-    this.#engine.setExternalInputs([...this.#audioOf.keys()]);
+    this.#engine.setExternalInputs([...this.#streamingIds]);
   }
 
   /**
@@ -281,22 +320,22 @@ export class EngineHost {
     if (this.#hasFailed) return;
     // These calls come before the views are created, because passing an id may grow the memory.
     const inserts = this.#inserts.addresses();
-    const inputs = [...this.#audioOf].map(([id, audio]) => ({ id, audio, address: this.#engine.trackInput(id) }));
+    const inputs = [...this.#streamingIds].map((id) => ({ id, address: this.#engine.trackInput(id) }));
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
     this.#left = block(this.#engine.outputLeft());
     this.#right = block(this.#engine.outputRight());
     this.#inserts.view(buffer as ArrayBuffer, inserts);
     this.#inputs = [];
-    for (const { id, audio, address } of inputs) {
-      if (address === 0) {
+    for (const { id, address } of inputs) {
+      const stream = this.#streams.get(id);
+      if (address === 0 || !stream) {
         // The session no longer has the track.
-        this.#audioOf.delete(id);
+        this.#streams.delete(id);
+        this.#streamingIds.delete(id);
         continue;
       }
-      [audio.left, audio.right, audio.reverb, audio.chorus].forEach((channel, number) => {
-        this.#inputs.push({ audio: channel, buffer: block(address + number * BLOCK_BYTES) });
-      });
+      this.#inputs.push({ stream, buffers: Array.from({ length: STREAM_CHANNELS }, (_, number) => block(address + number * BLOCK_BYTES)) });
     }
     const peakCount = this.#engine.peakCount;
     this.#peaks = new Float32Array(buffer as ArrayBuffer, this.#engine.peaks(), peakCount);
@@ -314,13 +353,27 @@ export class EngineHost {
     status.playing = engine.playing;
     status.countInFrames = engine.countInFrames;
     status.load = this.#gauge.load;
-    status.underruns = this.#gauge.underruns + engine.audioUnderruns();
+    status.underruns = this.#gauge.underruns + engine.audioUnderruns() + this.#streamUnderruns();
+    status.streamedBytes = this.#streamedBytes();
     status.peaks.set(this.#peaks);
     status.live = this.#inserts.figures;
     this.#post(status);
     const wantedAudio = engine.wantedAudio();
     if (wantedAudio.length > 0) this.#post({ type: 'wanted', wanted: wantedAudio });
+    this.#requestTrackAudio();
     if (this.#reductionsWatched) this.#post({ type: 'reductions', db: engine.gainReductionsDb() });
+  }
+
+  #streamedBytes(): number {
+    let bytes = 0;
+    for (const stream of this.#streams.values()) bytes += stream.keptBytes;
+    return bytes;
+  }
+
+  #streamUnderruns(): number {
+    let underruns = this.#earlierUnderruns;
+    for (const stream of this.#streams.values()) underruns += stream.underruns;
+    return underruns;
   }
 
   #reportMeters(): void {

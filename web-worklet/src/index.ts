@@ -14,4 +14,5 @@ export type { InputBlock } from './block-collector';
 export { BUFFER_CHOICE_MAX } from './live/block-ring';
 export { LiveChain, type LiveChainOptions } from './live/live-chain';
 export type { ChannelFigures, LiveChainSettings, LiveConnection, LiveEffect, LiveFigures, LiveLane, LivePluginState, WorkerReport } from './live/messages';
-export type { EngineStatus, MasterMeters } from './protocol';
+export type { EngineStatus, MasterMeters, TrackAudio, TrackBlock } from './protocol';
+export { KEPT_BLOCKS_MAX, STREAM_CHANNELS } from './track-stream';

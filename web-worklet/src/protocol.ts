@@ -8,10 +8,14 @@ import type { ControlCommand, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.
 export type { EffectName, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 /**
- * Audio of a track that was rendered outside the engine: left, right, reverb send and chorus send.
- * Frame 0 is the start of the session.
+ * Audio of a track that was rendered outside the engine and is streamed in blocks. It is `frames`
+ * frames long and begins at the start of the session. `version` is a number that differs from that
+ * of earlier audio of the track.
  */
-export type TrackAudio = { left: Float32Array; right: Float32Array; reverb: Float32Array; chorus: Float32Array };
+export type TrackAudio = { version: number; frames: number; blockFrames: number };
+
+/** A block of a track's audio. Each block begins at a multiple of the audio's `blockFrames`. */
+export type TrackBlock = { trackId: string; version: number; startFrame: number };
 
 /**
  * The commands with bulk data, by name. The engine answers a command that has a `request` number
@@ -44,8 +48,13 @@ export type BulkCommands = {
    * Delivers a block of streamed audio, which may be shorter than the block that `wanted` listed.
    */
   fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
-  /** Makes a track play audio instead of its notes; null makes it play its notes again. */
+  /**
+   * Makes a track play audio instead of its notes, from the time on when the audio at the playhead
+   * has arrived; null makes it play its notes again.
+   */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
+  /** Delivers a block that `wantedTrackAudio` listed: left, right, reverb send and chorus send. */
+  fillTrackAudio: { block: TrackBlock; channels: readonly Float32Array[] };
   /**
    * Lets the signal of a track, or of the master for null, pass a live chain before the fader; the
    * chain null ends that.
@@ -78,6 +87,8 @@ export type EngineStatus = {
    * Number of drop-outs since the engine started, including those that late streamed audio caused.
    */
   underruns: number;
+  /** Bytes of the audio of tracks that the audio thread keeps around the playhead. */
+  streamedBytes: number;
   /** Figures of the live chains. */
   live: ChannelFigures[];
 };
@@ -100,6 +111,11 @@ export type EngineReports = {
   meters: MasterMeters;
   /** Blocks of streamed audio that clips need. A block is listed until it is delivered. */
   wanted: { wanted: WantedAudio[] };
+  /**
+   * Blocks of the audio of tracks that are played next, the most urgent ones of each track first. A
+   * block is listed until it is delivered.
+   */
+  wantedTrackAudio: { wanted: TrackBlock[] };
   /** The engine refused a command that has no `request` number. */
   refused: { command: EngineCommand['type']; detail: string };
   /** The engine has failed and stays silent. */

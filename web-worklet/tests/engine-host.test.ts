@@ -45,6 +45,14 @@ class TestHost {
     this.host.receive(command);
   }
 
+  /** Lets a track play audio, which arrives as one block. */
+  giveTrackAudio(trackId: string, channels: readonly [left: Float32Array, ...others: Float32Array[]]): void {
+    const version = ++this.#request;
+    const frames = channels[0].length;
+    this.receive({ type: 'setTrackAudio', trackId, audio: { version, frames, blockFrames: frames } });
+    this.receive({ type: 'fillTrackAudio', block: { trackId, version, startFrame: 0 }, channels });
+  }
+
   /** Loads a bank in pieces or sets a session, and returns the error in the reply. */
   request(command: { type: 'loadBank'; bytes: Uint8Array } | { type: 'setSession'; project: Project }): string | undefined {
     const request = ++this.#request;
@@ -260,12 +268,12 @@ describe('EngineHost', () => {
     const left = new Float32Array(48_000).fill(0.25);
     const right = new Float32Array(48_000).fill(-0.25);
     const silent = new Float32Array(48_000);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
+    host.giveTrackAudio('piano', [left, right, silent, silent]);
     host.receive({ type: 'play' });
     const output = host.render(4_800);
     expect(output[100]).toBe(0.25);
     expect(output[4_799]).toBe(0.25);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
+    host.giveTrackAudio('piano', [silent, silent, left, silent]);
     expect(peak(host.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
     host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: null });
     const after = host.render(4_800).subarray(200);
@@ -273,12 +281,42 @@ describe('EngineHost', () => {
     expect(new Set(after).size).toBeGreaterThan(1_000);
   });
 
+  it('plays the notes until the audio at the playhead has arrived, then asks for the blocks that follow', () => {
+    const host = hostWithPiano();
+    const block = (value: number) => Array.from({ length: 4 }, (_, channel) => new Float32Array(4_096).fill(channel < 2 ? value : 0));
+    const wanted = (): number[] => {
+      host.reports.length = 0;
+      host.render(3_072);
+      return host.reports.findLast((report) => report.type === 'wantedTrackAudio')?.wanted.map(({ startFrame }) => startFrame) ?? [];
+    };
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { version: 1, frames: 40_000, blockFrames: 4_096 } });
+    expect(wanted()).toEqual([0, 4_096, 8_192]);
+    host.receive({ type: 'play' });
+    expect(new Set(host.render(2_048)).size, 'the notes sound').toBeGreaterThan(100);
+    // Blocks of earlier audio and of other places are ignored.
+    host.receive({ type: 'fillTrackAudio', block: { trackId: 'piano', version: 0, startFrame: 0 }, channels: block(0.5) });
+    host.receive({ type: 'fillTrackAudio', block: { trackId: 'piano', version: 1, startFrame: 36_864 }, channels: block(0.5) });
+    host.receive({ type: 'seek', frame: 0 });
+    for (const [index, value] of [0.25, 0.125].entries()) {
+      host.receive({ type: 'fillTrackAudio', block: { trackId: 'piano', version: 1, startFrame: index * 4_096 }, channels: block(value) });
+    }
+    const output = host.render(8_192);
+    expect([output[2_000], output[4_000]]).toEqual([0.25, 0.25]);
+    expect(output[8_000]).toBe(0.125);
+    expect(wanted()).toEqual([8_192, 12_288, 16_384]);
+    // The missing block is silent, and counts as one interruption.
+    const silent = host.render(2_048);
+    expect(peak(silent.subarray(1_500))).toBeLessThan(1e-3);
+    host.render(3_072);
+    expect(host.reports.findLast((report) => report.type === 'status')?.underruns).toBe(1);
+  });
+
   it('repeats a loop of external audio exactly, for any quantum, and reports positions within it', () => {
     for (const quantum of [100, 128, 384]) {
       const host = hostWithPiano();
       const ramp = Float32Array.from({ length: 20_000 }, (_, frame) => frame / 65_536);
       const silent = new Float32Array(ramp.length);
-      host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: ramp, right: ramp, reverb: silent, chorus: silent } });
+      host.giveTrackAudio('piano', [ramp, ramp, silent, silent]);
       host.receive({ type: 'setLoop', region: { startFrame: 5_003, endFrame: 12_007 } });
       host.receive({ type: 'play' });
       const output = host.render(30_000, quantum);
@@ -477,7 +515,7 @@ describe('EngineHost', () => {
     };
     const sine = Float32Array.from({ length: 144_000 }, (_, frame) => 10 ** (-23 / 20) * Math.sin((2 * Math.PI * frame) / 48));
     const silent = new Float32Array(sine.length);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    host.giveTrackAudio('piano', [sine, sine, silent, silent]);
     host.receive({ type: 'play' });
     host.render(9_600);
     expect(count()).toBe(0);
@@ -507,13 +545,13 @@ describe('EngineHost', () => {
     expect([last().integratedLufs, last().truePeakDbtp]).toEqual([-Infinity, -Infinity]);
 
     const half = sine.map((value) => value / 2);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silent, reverb: silent, chorus: silent } });
+    host.giveTrackAudio('piano', [half, silent, silent, silent]);
     host.receive({ type: 'play' });
     host.render(24_000);
     // Half the amplitude is 6 dB less, and one channel instead of two another 3 dB.
     expect(last().integratedLufs).toBeCloseTo(-32.03, 1);
     expect([last().correlation, last().rmsDb[1]]).toEqual([0, -Infinity]);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    host.giveTrackAudio('piano', [sine, sine, silent, silent]);
     host.receive({ type: 'seek', frame: 0 });
     host.render(48_000);
     expect(last().integratedLufs).toBeCloseTo(-23, 1);

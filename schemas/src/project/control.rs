@@ -52,7 +52,8 @@ pub struct CcControl {
     #[serde(deserialize_with = "whole")]
     pub value: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -66,7 +67,8 @@ pub struct BendControl {
     #[serde(deserialize_with = "whole")]
     pub value: i16,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -80,7 +82,8 @@ pub struct PressureControl {
     #[serde(deserialize_with = "whole")]
     pub value: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -97,7 +100,8 @@ pub struct KeyPressureControl {
     #[serde(deserialize_with = "whole")]
     pub value: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -114,7 +118,8 @@ pub struct ProgramControl {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub bank: Option<u8>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -131,6 +136,7 @@ pub struct ParameterControl {
     #[serde(deserialize_with = "whole")]
     pub value: u16,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }

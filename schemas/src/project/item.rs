@@ -48,7 +48,8 @@ pub struct MidiItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_id: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -67,7 +68,8 @@ pub struct Note {
     /// MIDI velocity divided by 127, 0 to 1.
     pub velocity: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -107,7 +109,8 @@ pub struct AudioItem {
     /// Source of the audio: a file of the service.
     pub source: AudioSource,
     /// How the service made the source from another file; `None` for an unprocessed file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "whole-documents", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub processing: Option<AudioProcessing>,
     /// The service's id of the audio file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +122,8 @@ pub struct AudioItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_id: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -130,7 +134,8 @@ pub struct AudioSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_file_id: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -159,7 +164,8 @@ pub struct AudioProcessing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalize: Option<AudioNormalization>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -175,7 +181,8 @@ pub struct AudioNormalization {
     /// The level, -60 to 0: dBFS for a peak, LUFS for a loudness.
     pub level_db: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -199,7 +206,8 @@ pub struct Fades {
     #[serde(default, deserialize_with = "whole")]
     pub out_frames: u64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -219,6 +227,7 @@ pub struct SectionItem {
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }

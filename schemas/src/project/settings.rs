@@ -28,7 +28,8 @@ pub struct Settings {
     #[serde(default, deserialize_with = "whole")]
     pub seed: u64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -87,7 +88,8 @@ pub struct ReverbSettings {
     #[serde(default)]
     pub level_db: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -120,7 +122,8 @@ pub struct ChorusSettings {
     #[serde(default)]
     pub level_db: f64,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 

@@ -63,7 +63,8 @@ pub struct Track {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenSound>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -156,7 +157,8 @@ pub struct FrozenSound {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tempo_map: Vec<TempoPoint>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -199,7 +201,8 @@ pub struct SoundFontEngine {
     #[serde(deserialize_with = "whole")]
     pub program: u8,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -220,7 +223,8 @@ pub struct PluginEngine {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, f64>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -236,7 +240,8 @@ pub struct Send {
     #[serde(default)]
     pub pre_fader: bool,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -275,7 +280,8 @@ pub struct Effect {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -300,7 +306,8 @@ pub struct AutomationLane {
     /// The control points of the lane.
     pub points: Vec<AutomationPoint>,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 
@@ -316,7 +323,8 @@ pub struct AutomationPoint {
     #[serde(default)]
     pub curve: AutomationCurve,
     /// Unknown fields.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "whole-documents", serde(flatten))]
+    #[cfg_attr(not(feature = "whole-documents"), serde(skip))]
     pub extra: Extra,
 }
 

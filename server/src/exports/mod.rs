@@ -27,6 +27,7 @@ mod request;
 mod song_sounds;
 mod sound_options;
 mod soundfont_render;
+mod soundfont_sound;
 mod sources;
 mod stem_files;
 mod stems;
@@ -60,6 +61,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let rendering = OpenApiRouter::new()
         .routes(routes!(render::render))
         .routes(routes!(soundfont_render::render))
+        .routes(routes!(soundfont_sound::render))
         .routes(routes!(midi_render::render))
         .routes(routes!(song_sounds::render));
     let exporting = OpenApiRouter::new()

@@ -1,9 +1,12 @@
 //! Handler of `POST /plugins/soundfont-render`, which renders notes with a SoundFont, before any
 //! fader.
 
+use std::io::{BufWriter, Seek, Write};
+
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
+use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::json::{JsonText, ObjectWriter};
 use serde::Deserialize;
@@ -24,7 +27,7 @@ use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo
 use crate::rendering::RenderError;
 use crate::rendering::missing::MissingPreset;
 use crate::rendering::track::{TrackChannels, TrackInstrument, render_first};
-use crate::soundfonts::chosen_headers;
+use crate::soundfonts::{ChosenSoundFont, chosen_headers};
 use crate::state::AppState;
 use crate::storage::RoomChecked;
 
@@ -96,39 +99,18 @@ pub(super) async fn render(
     user: CurrentUser,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
-    if !state.config.sound.soundfont_render {
-        return Err(ApiError::NotImplemented {
-            code: "soundfont_render_unavailable",
-            detail: "Rendering with SoundFonts is disabled here (SF_SOUNDFONT_RENDER=off).".to_owned(),
-        });
-    }
+    check_enabled(&state)?;
     let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| -> ApiResult<_> {
         // The body is parsed after the wait, so that waiting requests keep only their bodies in
         // memory.
         let request: SoundFontRenderRequest = parse_long(body)?;
-        let sample_rate_hz = checked_rate(FORMAT, request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
-        let tail_max_secs = work_state.config.limits.tail_max_secs;
-        let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, tail_max_secs)?;
-        let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
-        let soundfont_id = request.soundfont_id.clone();
-        let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of_user(&user.id))?;
-        let project = request.into_project()?;
-        let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
-        let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
+        let render = request.prepare(&work_state, &runtime, &user.id)?;
         // The file is unnamed, so the operating system deletes it once the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
-        let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
-        let name = &chosen.soundfont.summary.soundfont_id;
-        let mut prepare = |presets: &[(u16, u8)]| {
-            work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())
-        };
-        let budget = work_state.exports.budget.share_of(&user.id);
-        let voice = TrackInstrument { bank: &bank, prepare: &mut prepare, budget };
-        let mut observer = |_| !caller.has_disconnected();
-        let missing =
-            render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
+        let missing = render.write_to(&work_state, &user.id, &mut file, caller)?;
+        let chosen = render.chosen;
         Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, chosen, missing))
     };
     let (mut response, chosen, missing) = state.exports.renders.run_for(&owner_id, body_kib, work).await?;
@@ -146,7 +128,72 @@ fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(&entries.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }
 
+/// Refuses requests if rendering with SoundFonts is disabled.
+pub(super) fn check_enabled(state: &AppState) -> ApiResult<()> {
+    if state.config.sound.soundfont_render {
+        return Ok(());
+    }
+    Err(ApiError::NotImplemented {
+        code: "soundfont_render_unavailable",
+        detail: "Rendering with SoundFonts is disabled here (SF_SOUNDFONT_RENDER=off).".to_owned(),
+    })
+}
+
+/// Checked notes, and the bank that plays them.
+pub(super) struct NotesRender {
+    pub(super) project: Project,
+    pub(super) sample_rate_hz: u32,
+    pub(super) tail_secs: f64,
+    pub(super) channels: TrackChannels,
+    bank: Bank,
+    pub(super) chosen: ChosenSoundFont,
+}
+
+impl NotesRender {
+    /// Renders the notes to a WAV file of 32-bit floats until the caller disconnects. Returns the
+    /// presets that the bank lacks. Blocks.
+    ///
+    /// # Errors
+    /// Those of [`render_first`].
+    pub(super) fn write_to(
+        &self,
+        state: &AppState,
+        owner_id: &str,
+        file: impl Write + Seek,
+        caller: &Caller,
+    ) -> Result<Vec<MissingPreset>, RenderError> {
+        let name = &self.chosen.soundfont.summary.soundfont_id;
+        let mut prepare = |presets: &[(u16, u8)]| {
+            state.soundfonts.banks.prepare(&self.bank, name, presets, &mut || !caller.has_disconnected())
+        };
+        let budget = state.exports.budget.share_of(owner_id);
+        let voice = TrackInstrument { bank: &self.bank, prepare: &mut prepare, budget };
+        let mut observer = |_| !caller.has_disconnected();
+        let destination = BufWriter::new(RoomChecked::new(state, file));
+        let Self { project, sample_rate_hz, tail_secs, channels, .. } = self;
+        render_first(project, *sample_rate_hz, *tail_secs, *channels, voice, destination, &mut observer)
+    }
+}
+
 impl SoundFontRenderRequest {
+    /// Checks the request, and opens the bank. Blocks.
+    pub(super) fn prepare(
+        self,
+        state: &AppState,
+        runtime: &Handle,
+        owner_id: &str,
+    ) -> ApiResult<NotesRender> {
+        let sample_rate_hz = checked_rate(FORMAT, self.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
+        let tail_secs = checked_tail(self.tail_secs, f64::INFINITY, state.config.limits.tail_max_secs)?;
+        let channels = if self.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
+        let soundfont_id = self.soundfont_id.clone();
+        let snapshot = runtime.block_on(state.soundfonts.catalogue.of_user(owner_id))?;
+        let project = self.into_project()?;
+        let opened = snapshot.open(state, soundfont_id.as_deref())?;
+        let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
+        Ok(NotesRender { project, sample_rate_hz, tail_secs, channels, bank, chosen })
+    }
+
     fn into_project(self) -> ApiResult<Project> {
         let mut engine_text = String::new();
         let mut engine = ObjectWriter::new(&mut engine_text);

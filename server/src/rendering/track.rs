@@ -27,7 +27,8 @@ pub enum TrackChannels {
 }
 
 impl TrackChannels {
-    fn count(self) -> usize {
+    /// Number of channels.
+    pub fn count(self) -> usize {
         match self {
             Self::Stereo => 2,
             Self::WithSends => 4,

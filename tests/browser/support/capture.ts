@@ -33,7 +33,7 @@ type SongfoundryHandle = {
   engine: {
     context: AudioContext;
     output: AudioNode;
-    onStatus: (listener: (status: { live: { lateBlocks: number }[] }) => void) => () => void;
+    onStatus: (listener: (status: { live: { lateBlocks: number }[]; streamedBytes: number }) => void) => () => void;
   } | null;
   recording?: [Float32Array, Float32Array][];
 };

@@ -52,7 +52,7 @@ export async function newSong(page: Page): Promise<void> {
 export function countTrackRenders(page: Page): () => number {
   let count = 0;
   page.on('requestfinished', (request) => {
-    if (request.url().endsWith('/plugins/soundfont-render')) count += 1;
+    if (request.url().endsWith('/plugins/soundfont-sounds')) count += 1;
   });
   return () => count;
 }

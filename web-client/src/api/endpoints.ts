@@ -97,8 +97,9 @@ export const downloadAudioSamples = ({ call }: Api, id: string, sampleRateHz: nu
     }),
   );
 
-export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
-  answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
+/** Renders notes, unless the service has their sound already. Returns the id of the stored sound. */
+export const storeSoundFontSound = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
+  bodyOf(call.POST('/api/v1/plugins/soundfont-sounds', { body: request, signal }));
 
 /**
  * Quality of a lossy file: a bit rate in kbit/s, or for a variable bit rate a quality from 0 to 10,

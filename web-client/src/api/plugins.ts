@@ -68,11 +68,12 @@ export const readScans = ({ call }: Api) => bodyOf(call.GET('/api/v1/admin/scans
 export const renderPluginSounds = async ({ call }: Api, project: Project, signal: AbortSignal): Promise<PluginOutcome[]> =>
   (await bodyOf(call.POST('/api/v1/plugins/sounds', { body: { project }, signal }))).sounds;
 /** Downloads bytes of a plugin's sound from `from` up to, but not including, `to`. */
-export const downloadPluginSound = ({ call }: Api, soundId: string, [from, to]: [from: number, to: number]) =>
+export const downloadPluginSound = ({ call }: Api, soundId: string, [from, to]: [from: number, to: number], signal?: AbortSignal) =>
   bodyOf(
     call.GET('/api/v1/plugins/sounds/{sound_id}', {
       params: { path: { sound_id: soundId } },
       headers: { Range: `bytes=${from}-${to - 1}` },
       parseAs: 'arrayBuffer',
+      ...(signal ? { signal } : {}),
     }),
   );

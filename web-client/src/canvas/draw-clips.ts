@@ -4,6 +4,7 @@ import type { AudioItem, Item, MidiItem, Project } from '../project/model';
 import { audibleTracks } from '../project/routing';
 import { secsAtTick } from '../project/tempo';
 import type { Waveform } from '../project/waveform';
+import type { Band } from './band';
 import { drawGrid } from './draw-grid';
 import { drawFades, drawWaveform, secsOfColumns } from './draw-waveform';
 import { FONT_SMALL, palette, withAlpha } from './palette';
@@ -52,16 +53,17 @@ export function fadeSpans(time: SongTime, item: AudioItem, widthPx: number): { i
   return { in: (widthPx * fadeIn) / lengthFrames, out: (widthPx * fadeOut) / lengthFrames };
 }
 
-/** Draws the tracks of the arrangement with their clips. */
+/** Draws the tracks of the arrangement with their clips, as far as they touch a band. */
 export function drawClips(
   context: CanvasRenderingContext2D,
   scene: ClipsScene,
   widthPx: number,
   heightPx: number,
+  { topPx, bottomPx }: Band,
 ): void {
   const { view, project, scrollTopPx } = scene;
-  const firstLane = Math.floor(scrollTopPx / LANE_PX);
-  const lastLane = Math.min(project.tracks.length - 1, Math.floor((scrollTopPx + heightPx) / LANE_PX));
+  const firstLane = Math.floor((scrollTopPx + topPx) / LANE_PX);
+  const lastLane = Math.min(project.tracks.length, Math.ceil((scrollTopPx + bottomPx) / LANE_PX)) - 1;
   const selectedLane = project.tracks.findIndex((track) => track.id === scene.selectedTrackId);
   if (selectedLane >= 0) {
     context.fillStyle = palette().panel;

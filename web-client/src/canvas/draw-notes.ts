@@ -4,6 +4,7 @@ import { isBlackKey } from '../project/format';
 import type { MidiItem, Note, Project, Track } from '../project/model';
 import { indexOfNotes } from '../project/note-index';
 import { isInScale, type ScaleChoice } from '../project/scales';
+import type { Backdrop } from './backdrop';
 import { drawGrid } from './draw-grid';
 import { visibleKeys, yOfKey, type KeyView } from './key-view';
 import { palette, withAlpha } from './palette';
@@ -38,11 +39,22 @@ export function visibleNotes({ view, item, notes }: Pick<NotesScene, 'view' | 'i
   return indexOfNotes(notes).between(view.startTick - item.start_tick, view.endTick - item.start_tick);
 }
 
-/** Draws the rows, the grid and the notes of the piano roll. */
-export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  drawRows(context, scene, widthPx, heightPx);
-  drawGrid(context, scene.view, scene.project.time_signatures, scene.stepTicks, heightPx);
-  drawGhosts(context, scene, widthPx, heightPx);
+/**
+ * Draws the rows, the grid and the notes of the piano roll. `backdrop` keeps all but the notes of
+ * the item.
+ */
+export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, backdrop: Backdrop, widthPx: number, heightPx: number): void {
+  const { view, keyView, project, stepTicks, scale, track } = scene;
+  const ghosts = ghostItems(scene);
+  const inputs = [
+    ...[view.startTick, view.ticksPerPx, view.endTick, keyView.topKey, keyView.rowPx],
+    ...[project.time_signatures, stepTicks, scale, isDrumTrack(track), ...ghosts],
+  ];
+  backdrop.draw(context, inputs, (picture) => {
+    drawRows(picture, scene, widthPx, heightPx);
+    drawGrid(picture, view, project.time_signatures, stepTicks, heightPx);
+    drawGhosts(picture, scene, ghosts, widthPx, heightPx);
+  });
   drawOwnNotes(context, scene, heightPx);
   shadeOutside(context, scene, widthPx, heightPx);
   drawCursor(context, scene, heightPx);
@@ -115,25 +127,32 @@ function drawOwnNotes(context: CanvasRenderingContext2D, scene: NotesScene, heig
   }
 }
 
-/** Draws the notes of other clips, except those of drum kits, whose keys are not pitches. */
-function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const { view, keyView, project, track, item } = scene;
-  let remainingNotes = GHOST_NOTES_MAX;
-  context.fillStyle = withAlpha(palette().ghostNote, 0.2);
+/** Returns the other clips in the view, except those of drum kits, whose keys are not pitches. */
+export function ghostItems({ view: { startTick, endTick }, project, track, item }: Pick<NotesScene, 'view' | 'project' | 'track' | 'item'>): MidiItem[] {
+  const found: MidiItem[] = [];
   for (const ghostTrack of project.tracks) {
     if (isDrumTrack(ghostTrack)) continue;
     for (const ghost of ghostTrack.items) {
       if (ghost.type !== 'midi' || (ghostTrack === track && ghost.id === item.id)) continue;
-      if (ghost.start_tick > view.endTick || ghost.start_tick + ghost.length_ticks < view.startTick) continue;
-      for (const index of visibleNotes({ view, item: ghost, notes: ghost.notes })) {
-        const note = ghost.notes[index] as Note;
-        const x = view.x(ghost.start_tick + note.tick);
-        const width = note.length_ticks / view.ticksPerPx - 1;
-        const y = yOfKey(keyView, note.pitch) + 1;
-        if (x > widthPx || y > heightPx || y + keyView.rowPx < 0) continue;
-        if (remainingNotes-- === 0) return;
-        context.fillRect(x, y, Math.max(2, width), keyView.rowPx - 2);
-      }
+      if (ghost.start_tick <= endTick && ghost.start_tick + ghost.length_ticks >= startTick) found.push(ghost);
+    }
+  }
+  return found;
+}
+
+/** Draws the notes of other clips. */
+function drawGhosts(context: CanvasRenderingContext2D, { view, keyView }: NotesScene, ghosts: readonly MidiItem[], widthPx: number, heightPx: number): void {
+  let remainingNotes = GHOST_NOTES_MAX;
+  context.fillStyle = withAlpha(palette().ghostNote, 0.2);
+  for (const ghost of ghosts) {
+    for (const index of visibleNotes({ view, item: ghost, notes: ghost.notes })) {
+      const note = ghost.notes[index] as Note;
+      const x = view.x(ghost.start_tick + note.tick);
+      const width = note.length_ticks / view.ticksPerPx - 1;
+      const y = yOfKey(keyView, note.pitch) + 1;
+      if (x > widthPx || y > heightPx || y + keyView.rowPx < 0) continue;
+      if (remainingNotes-- === 0) return;
+      context.fillRect(x, y, Math.max(2, width), keyView.rowPx - 2);
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Draws on a canvas at the resolution of the screen. */
+import { outwards, type Band } from './band';
 
 /** Called when a canvas comes into view or is scrolled out of it. */
 const visibilityListeners = new WeakMap<Element, (isVisible: boolean) => void>();
@@ -7,31 +8,43 @@ const visibility = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) visibilityListeners.get(target)?.(isIntersecting);
 });
 
-export type Drawing = (context: CanvasRenderingContext2D, widthPx: number, heightPx: number) => void;
+/** Draws the parts of a canvas that are in a band. All other parts are clipped. */
+export type Drawing = (context: CanvasRenderingContext2D, widthPx: number, heightPx: number, band: Band) => void;
+
+/**
+ * Returns the bands that have changed since the last call, in which the result was drawn; null if
+ * the whole canvas has changed.
+ */
+export type Changes = (widthPx: number, heightPx: number) => readonly Band[] | null;
 
 /**
  * Calls `drawing` after `redraw`, at most once per frame, and when the canvas changes its size. A
- * canvas that is scrolled out of the page is drawn when it comes into view.
+ * canvas that is scrolled out of the page is drawn when it comes into view. With `changes`, only
+ * the changed bands are drawn.
  */
 export class Surface {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D | null;
   readonly #drawing: Drawing;
+  readonly #changes: Changes | null;
   readonly #resizes: ResizeObserver;
   #request = 0;
   #isVisible = true;
   /** Whether the canvas must be drawn when it comes into view. */
   #isOutdated = false;
+  /** Whether the next drawing replaces the whole canvas, whatever has changed. */
+  #isWhole = true;
 
-  constructor(canvas: HTMLCanvasElement, drawing: Drawing) {
+  constructor(canvas: HTMLCanvasElement, drawing: Drawing, changes: Changes | null = null) {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d');
     this.#drawing = drawing;
-    this.#resizes = new ResizeObserver(() => this.redraw());
+    this.#changes = changes;
+    this.#resizes = new ResizeObserver(() => this.#redrawWhole());
     this.#resizes.observe(canvas);
     visibilityListeners.set(canvas, (isVisible) => this.#receiveVisibility(isVisible));
     visibility.observe(canvas);
-    void document.fonts.ready.then(() => this.redraw());
+    void document.fonts.ready.then(() => this.#redrawWhole());
   }
 
   /** Whether a part of the canvas is in view. */
@@ -42,6 +55,11 @@ export class Surface {
   redraw(): void {
     if (!this.#isVisible) this.#isOutdated = true;
     else if (this.#request === 0) this.#request = requestAnimationFrame(() => this.#draw());
+  }
+
+  #redrawWhole(): void {
+    this.#isWhole = true;
+    this.redraw();
   }
 
   close(): void {
@@ -66,10 +84,26 @@ export class Surface {
     const scale = window.devicePixelRatio;
     const width = Math.round(widthPx * scale);
     const height = Math.round(heightPx * scale);
+    const isResized = this.#canvas.width !== width || this.#canvas.height !== height;
     if (this.#canvas.width !== width) this.#canvas.width = width;
     if (this.#canvas.height !== height) this.#canvas.height = height;
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, widthPx, heightPx);
-    this.#drawing(context, widthPx, heightPx);
+    const changed = this.#changes?.(widthPx, heightPx) ?? null;
+    if (changed === null || isResized || this.#isWhole) {
+      this.#isWhole = false;
+      context.clearRect(0, 0, widthPx, heightPx);
+      this.#drawing(context, widthPx, heightPx, { topPx: 0, bottomPx: heightPx });
+      return;
+    }
+    for (const change of changed) {
+      const band = outwards(change, scale);
+      context.save();
+      context.beginPath();
+      context.rect(0, band.topPx, widthPx, band.bottomPx - band.topPx);
+      context.clip();
+      context.clearRect(0, band.topPx, widthPx, band.bottomPx - band.topPx);
+      this.#drawing(context, widthPx, heightPx, band);
+      context.restore();
+    }
   }
 }

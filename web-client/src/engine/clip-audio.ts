@@ -19,6 +19,11 @@ import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
 /** Limit on all files together that are loaded whole, in bytes. Impulse responses may exceed it. */
 const ALL_WHOLE_MAX_BYTES = 512 * 1024 * 1024;
+/**
+ * Limit on all sounds of plugins together that are loaded whole, in bytes. Sounds are as long as
+ * the song, so most are streamed, and only those of short songs play at once after an edit.
+ */
+const SOUNDS_WHOLE_MAX_BYTES = 16 * 1024 * 1024;
 /** HTTP status of an answer for a file that the service does not have. */
 const NOT_FOUND = 404;
 /** Number of bytes that one request fetches of a file that is loaded whole. */
@@ -171,9 +176,12 @@ export class ClipAudio {
   }
 
   #fitsWhole(file: ProjectFile, bytes: number): boolean {
+    const isSound = soundIdOf(file.id) !== null;
     let totalBytes = bytes;
-    for (const { state } of this.#files.values()) if ('bytes' in state) totalBytes += state.bytes;
-    return bytes <= WHOLE_MAX_BYTES && (file.isImpulse || totalBytes <= ALL_WHOLE_MAX_BYTES);
+    for (const { id, state } of this.#files.values()) {
+      if ('bytes' in state && (soundIdOf(id) !== null) === isSound) totalBytes += state.bytes;
+    }
+    return bytes <= WHOLE_MAX_BYTES && (file.isImpulse || totalBytes <= (isSound ? SOUNDS_WHOLE_MAX_BYTES : ALL_WHOLE_MAX_BYTES));
   }
 
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {

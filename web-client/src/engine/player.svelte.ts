@@ -84,6 +84,8 @@ type PlayableTarget = Target & { project: Project };
 
 /** Interval at which the measurements in the status line change, in milliseconds. */
 const FIGURES_MS = 500;
+/** Shortest time between two changes of the figures of the loudness, in milliseconds. */
+const LOUDNESS_MS = 250;
 /**
  * Time after the last change of the running session, in milliseconds, until the engine gets a new
  * session that contains the change.
@@ -103,7 +105,7 @@ export class Player {
   /** Whether playback goes on after the end of the song, as during a recording. */
   playsPastEnd = false;
   measurements = $state.raw<EngineMeasurements>({ load: 0, underruns: 0, latencyMs: null });
-  /** Loudness and peaks of the master; null while nothing watches them. */
+  /** Loudness and peaks of the master, for figures to read; null while nothing watches them. */
   loudness = $state.raw<MasterMeters | null>(null);
 
   #state = $state.raw<EngineState>({ kind: 'off' });
@@ -341,11 +343,25 @@ export class Player {
    * calls this method runs again when the engine changes.
    */
   watchLoudness(): () => void {
-    const stopMeasuring = this.engine?.onMeters((meters) => (this.loudness = meters));
+    let shownAtMs = 0;
+    const stopMeasuring = this.engine?.onMeters((meters) => {
+      const nowMs = performance.now();
+      if (nowMs - shownAtMs < LOUDNESS_MS || areEqual(meters, this.loudness)) return;
+      shownAtMs = nowMs;
+      this.loudness = meters;
+    });
     return () => {
       stopMeasuring?.();
       this.loudness = null;
     };
+  }
+
+  /**
+   * Calls `listener` ten times a second with the meters of the master, for drawings, until the
+   * returned function is called.
+   */
+  onMeters(listener: (meters: MasterMeters) => void): () => void {
+    return this.engine?.onMeters(listener) ?? (() => undefined);
   }
 
   /** Restarts the measurement of the master's integrated loudness and peaks. */
@@ -522,6 +538,10 @@ export class Player {
 
 function isPlayable(target: Target): target is PlayableTarget {
   return target.project !== null;
+}
+
+function areEqual(a: MasterMeters, b: MasterMeters | null): boolean {
+  return b !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** Returns the time from rendering to audible output, in seconds; 0 if the browser has no value. */

@@ -195,3 +195,21 @@ async fn a_render_does_not_use_the_disk_reserve() {
     let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
     studio.post(PATH, &json!({"notes": [note(0.0, 960.0)]})).await.problem(507, "storage_full");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_sound_has_the_rendered_samples_and_is_read_in_ranges() {
+    let studio = Studio::start().await;
+    let body = json!({"notes": [note(0.0, 960.0)], "program": 4, "tail_secs": 0.25, "sends": true});
+    let whole = render(&studio, body.clone()).await.bytes;
+    let store = async |body: &Value| studio.post("/plugins/soundfont-sounds", body).await.expect(200);
+    let sound = store(&body).await;
+    assert_eq!((&sound["frames"], &sound["channels"]), (&json!(36_000), &json!(4)));
+    let path = format!("/plugins/sounds/{}", sound["sound_id"].as_str().unwrap());
+    assert!(studio.get(&path).await.bytes == whole);
+    assert_eq!(store(&body).await["sound_id"], sound["sound_id"], "the stored sound is used again");
+    for (field, value) in [("program", json!(5)), ("tail_secs", json!(0.5)), ("sends", json!(false))] {
+        let mut other = body.clone();
+        other[field] = value;
+        assert_ne!(store(&other).await["sound_id"], sound["sound_id"], "{field}");
+    }
+}

@@ -1481,6 +1481,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/plugins/soundfont-sounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renders notes with a SoundFont as `POST /plugins/soundfont-render` does, and stores the sound.
+         *     `GET /plugins/sounds/{sound_id}` sends it, also in parts. A sound that is stored already is not
+         *     rendered again. Sounds count against the quota of the sounds of plugins.
+         */
+        post: operations["post_plugins_soundfont_sounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/plugins/soundfonts/catalog": {
         parameters: {
             query?: never;
@@ -4896,6 +4917,21 @@ export interface components {
              */
             problems: components["schemas"]["ScanProblem"][];
         };
+        /** @description A stored sound. */
+        SoundFontSound: {
+            /** @description Id of the sound, for `GET /plugins/sounds/{sound_id}`. */
+            sound_id: string;
+            /**
+             * Format: int64
+             * @description Length in frames.
+             */
+            frames: number;
+            /**
+             * Format: int32
+             * @description Number of channels: 4 with `sends`, or else 2.
+             */
+            channels: number;
+        };
         /**
          * @description Owner of a SoundFont.
          * @enum {string}
@@ -7973,6 +8009,30 @@ export interface operations {
                 };
                 content: {
                     "audio/wav": unknown;
+                };
+            };
+        };
+    };
+    post_plugins_soundfont_sounds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SoundFontRenderRequest"];
+            };
+        };
+        responses: {
+            /** @description Succeeded; the body contains the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SoundFontSound"];
                 };
             };
         };
