@@ -11,6 +11,8 @@ import { expect, test } from '../support/service';
 const CUTOFF = { x: 208, y: 68 };
 
 test('a knob in the window of a plugin changes the song, and undo turns it back', async ({ page, service }) => {
+  const sent: string[] = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so']);
   await newNekobiSong(page, service);
   await page.getByRole('tab', { name: 'Plugin' }).click();
@@ -68,7 +70,12 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   expect(await automation()).toEqual([]);
   await expect.poll(isAsDrawn).toBe(true);
 
+  // The text of the clipboard is typed into the plugin.
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(() => navigator.clipboard.writeText('0.25'));
   await picture.click({ position: { x: 320, y: 20 } });
+  await page.keyboard.press('Control+V');
+  await expect.poll(() => sent.some((message) => message.includes('{"type":"text","text":"0.25"}'))).toBe(true);
   await page.keyboard.press('Escape');
   await expect(panel).toContainText('Click into the window');
   await page.keyboard.press('Escape');
