@@ -156,8 +156,10 @@ test('knobs in the windows of three toolkits change the song, and the windows ar
 
 test('pictures are sharp on screens with many pixels, and a window whose process died is opened again', async ({ browser }) => {
   const service = await startService({});
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2, hasTouch: true });
   const page = await context.newPage();
+  const sent: string[] = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
   const folder = await newSongWithPlugins(page, service, [REVERB]);
   try {
     await openWindow(page, REVERB);
@@ -168,6 +170,12 @@ test('pictures are sharp on screens with many pixels, and a window whose process
     expect(await shownWidth()).toBe(width);
     await expect(picture).toHaveCSS('image-rendering', 'pixelated');
     await panelOf(page, REVERB).screenshot({ path: 'output/plugin-window-sharp.png' });
+    // A finger presses and releases the pointer of the plugin.
+    const { x, y } = await pagePoint(picture, { x: 150, y: 80 });
+    await page.touchscreen.tap(x, y);
+    for (const down of [true, false]) {
+      await expect.poll(() => sent.some((message) => message.includes(`{"type":"button","x":150,"y":80,"button":0,"down":${down}}`))).toBe(true);
+    }
     await page.getByRole('button', { name: 'Double size' }).click();
     await expect.poll(shownWidth).toBe(2 * width);
 
