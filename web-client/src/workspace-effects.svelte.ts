@@ -34,7 +34,7 @@ export function startWorkspaceEffects(workspace: Workspace): void {
  * Sends every edit to the engine, loads new audio files, and rewinds and resets the meters if
  * another song is opened.
  */
-function syncSong({ editing: { song }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
+function syncSong({ editing: { song, pluginWindows }, playback: { player }, library: { audioFiles }, view: { preferences } }: Workspace): void {
   $effect(() => {
     const { metronome, metronomeDb, countInBars } = preferences.transport;
     untrack(() => player.setMetronome({ on: metronome, gainDb: metronomeDb, countInBars }));
@@ -54,6 +54,8 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
       player.seekTick(0);
       player.meters.clear();
       player.resetLoudness();
+      // The plugins of another song have other windows.
+      pluginWindows.closeAll();
     });
   });
 }

@@ -3,6 +3,7 @@
  * the knob, and the window closes. The plugin is Nekobi of Debian's package dpf-plugins-vst.
  */
 import { rmSync } from 'node:fs';
+import { play } from '../support/demo';
 import { addPluginFolder, newNekobiSong, saveAndReadSong } from '../support/plugin-song';
 import { expect, test } from '../support/service';
 
@@ -10,13 +11,15 @@ import { expect, test } from '../support/service';
 const CUTOFF = { x: 208, y: 68 };
 
 test('a knob in the window of a plugin changes the song, and undo turns it back', async ({ page, service }) => {
+  const sent: string[] = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so']);
   await newNekobiSong(page, service);
   await page.getByRole('tab', { name: 'Plugin' }).click();
   const cutoff = page.getByRole('slider', { name: /^Nekobi cutoff/i });
   const before = await cutoff.getAttribute('aria-valuenow');
   await page.getByRole('button', { name: 'Open window' }).click();
-  const panel = page.getByRole('group', { name: 'Window of Nekobi' });
+  const panel = page.getByRole('region', { name: 'Window of Nekobi' });
   const picture = panel.getByRole('application', { name: /^Nekobi/ });
   await expect(picture).toHaveAttribute('width', '636');
 
@@ -48,7 +51,31 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   await expect(cutoff).toHaveAttribute('aria-valuenow', before ?? '');
   await expect.poll(isAsDrawn).toBe(true);
 
+  // While the song plays, a move is written as automation, which the window shows.
+  await panel.getByRole('button', { name: 'Write automation' }).click();
+  await page.getByRole('button', { name: 'Loop', exact: true }).click();
+  await play(page);
+  await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y);
+  await page.mouse.down();
+  await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y - 30, { steps: 12 });
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  const automation = async (): Promise<{ target: string; points: unknown[] }[]> =>
+    ((await saveAndReadSong(page, service)).tracks[0]?.automation ?? []) as { target: string; points: unknown[] }[];
+  const [lane] = await automation();
+  expect(lane?.target).toBe('instrument/2');
+  expect(lane?.points.length).toBeGreaterThan(1);
+  await expect.poll(isAsDrawn, 'the window shows the automation').toBe(false);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  expect(await automation()).toEqual([]);
+  await expect.poll(isAsDrawn).toBe(true);
+
+  // The text of the clipboard is typed into the plugin.
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(() => navigator.clipboard.writeText('0.25'));
   await picture.click({ position: { x: 320, y: 20 } });
+  await page.keyboard.press('Control+V');
+  await expect.poll(() => sent.some((message) => message.includes('{"type":"text","text":"0.25"}'))).toBe(true);
   await page.keyboard.press('Escape');
   await expect(panel).toContainText('Click into the window');
   await page.keyboard.press('Escape');

@@ -11,7 +11,7 @@ export function pluginOf(track: Track | null): PluginEngine | null {
   return track && isPluginEngine(track.synth_engine) ? track.synth_engine : null;
 }
 
-export function targetOfParameter(parameterId: number): string {
+export function targetOfParameter(parameterId: number | ''): string {
   return `${TARGET_PREFIX}${parameterId}`;
 }
 

@@ -11,6 +11,7 @@ import type { WebMidi } from '../engine/web-midi.svelte';
 import type { Account } from './account/account';
 import type { AudioClipCommands } from './editing/audio-clip-commands';
 import type { AudioProcessing } from './editing/audio-processing.svelte';
+import type { AutomationWriting } from './editing/automation-writing.svelte';
 import type { AutomationCommands } from './editing/automation-commands.svelte';
 import type { ClipCommands } from './editing/clip-commands';
 import type { EffectCommands } from './editing/effect-commands';
@@ -66,6 +67,7 @@ export type Editing = {
   stepInput: StepInput;
   effectCommands: EffectCommands;
   automation: AutomationCommands;
+  automationWriting: AutomationWriting;
   loopCommands: LoopCommands;
   takeCommands: TakeCommands;
   audioClipCommands: AudioClipCommands;

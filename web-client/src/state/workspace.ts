@@ -10,6 +10,7 @@ import { Session } from './account/session.svelte';
 import type { Editing, Library, Playback, Songs, Workspace } from './contexts';
 import { AudioClipCommands } from './editing/audio-clip-commands';
 import { AudioProcessing } from './editing/audio-processing.svelte';
+import { AutomationWriting } from './editing/automation-writing.svelte';
 import { AutomationCommands } from './editing/automation-commands.svelte';
 import { ClipCommands } from './editing/clip-commands';
 import { Clipboard } from './editing/clipboard';
@@ -111,6 +112,8 @@ export function createWorkspace(): Workspace {
   const noteCommands = new NoteCommands(song, notePreview, preferences);
   const trackCommands = new TrackCommands(song, soundFonts, instruments, notices);
   const clipCommands = new ClipCommands(song, timeline, player, trackCommands, new Clipboard(), preferences, notices);
+  const automatedValues = new AutomatedValues(song, player);
+  const automationWriting = new AutomationWriting(song, player);
   const editing: Editing = {
     song,
     selection: song.selection,
@@ -122,12 +125,13 @@ export function createWorkspace(): Workspace {
     stepInput: new StepInput(song, noteCommands, liveKeys, notePreview),
     effectCommands,
     automation,
+    automationWriting,
     loopCommands: new LoopCommands(song, timeline, () => player.positionTick(), notices),
     takeCommands,
     audioClipCommands: new AudioClipCommands(song, player, audioFiles, notices),
     audioProcessing: new AudioProcessing(api, song, timeline, audioFiles, notices),
     pluginCommands: new PluginCommands(song, plugins, pluginParameters, notices),
-    pluginWindows: new PluginWindows(api, song, pluginParameters, notices),
+    pluginWindows: new PluginWindows(api, song, pluginParameters, { values: automatedValues, writing: automationWriting }, notices),
     freezing,
   };
 
@@ -149,7 +153,7 @@ export function createWorkspace(): Workspace {
     midi: new WebMidi(liveKeys),
     recorder,
     pluginKeysHint,
-    automatedValues: new AutomatedValues(song, player),
+    automatedValues,
     instrumentRenderer,
   };
 

@@ -14,4 +14,5 @@ export const DIALOGS: Readonly<Record<DialogName, LazyPart>> = {
 
 export const SOUND_PANEL = new LazyPart('The sound settings', () => import('../mixer/sound-panel.svelte'));
 export const PLUGIN_WINDOWS = new LazyPart('The window of the plugin', () => import('../plugin/plugin-windows.svelte'));
+export const PLUGIN_DOCK = new LazyPart('The dock of plugin windows', () => import('../plugin/plugin-dock.svelte'));
 export const WORK_DIALOGS = new LazyPart('The question about unsaved work', () => import('./work-dialogs.svelte'));

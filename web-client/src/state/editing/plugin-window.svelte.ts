@@ -1,5 +1,5 @@
 /** An open window of a plugin of the song. */
-import { reasonOf, type Api } from '../../api/client';
+import { ApiError, reasonOf, type Api } from '../../api/client';
 import {
   closePluginWindow,
   openPluginWindow,
@@ -10,9 +10,14 @@ import {
   type PluginWindowEvent,
   type PluginWindowInput,
 } from '../../api/plugin-window';
-import type { OpenedWindow } from '../../api/types';
+import type { OpenedWindow, OpenWindowRequest } from '../../api/types';
 import type { PluginEffect, PluginEngine } from '../../project/model';
+import { layoutOf, rememberLayout, type WindowLayout } from '../view/plugin-window-layout';
 import type { PluginOfSong } from './plugin-commands.svelte';
+
+/** How often a window is opened that the service still closes, and the time between. */
+const BUSY_ATTEMPTS = 60;
+const BUSY_PAUSE_MS = 250;
 
 /** A normalized value of a parameter. */
 type Value = { id: number; value: number };
@@ -21,6 +26,9 @@ export type PluginWindowState =
   | { kind: 'opening' }
   | { kind: 'open'; opened: OpenedWindow }
   | { kind: 'ended'; reason: string };
+
+/** The plugin of a new window. */
+type OpenedPlugin = { plugin: PluginOfSong; name: string; pluginId: string; number: number };
 
 /** The numeric values of a plugin in the song by parameter id. */
 export function valuesOf({ params = {} }: PluginEngine | PluginEffect): Record<string, number> {
@@ -31,6 +39,9 @@ export class PluginWindow {
   state = $state.raw<PluginWindowState>({ kind: 'opening' });
   readonly plugin: PluginOfSong;
   readonly name: string;
+  /** Where the window is in the page. */
+  layout = $state.raw<WindowLayout>({ x: 0, y: 0, isDocked: false, zoom: 1 });
+  readonly #pluginId: string;
   readonly #api: Api;
   readonly #onEvent: (event: PluginWindowEvent) => void;
   #connection: PluginWindowConnection | null = null;
@@ -38,13 +49,28 @@ export class PluginWindow {
   #settings: PluginEngine | PluginEffect | null = null;
   /** The values that the plugin has, as far as they are known. */
   #values = new Map<number, number>();
+  /** Ids of the parameters that the user is changing in the window. */
+  readonly #changing = new Set<number>();
   #isClosed = false;
 
-  constructor(api: Api, plugin: PluginOfSong, name: string, onEvent: (event: PluginWindowEvent) => void) {
+  /** `number` is the number of windows that are open already. */
+  constructor(api: Api, { plugin, name, pluginId, number }: OpenedPlugin, onEvent: (event: PluginWindowEvent) => void) {
     this.#api = api;
     this.plugin = plugin;
     this.name = name;
+    this.#pluginId = pluginId;
     this.#onEvent = onEvent;
+    this.layout = layoutOf(this.#layoutKey, pluginId, number);
+  }
+
+  get #layoutKey(): string {
+    return `${this.#pluginId} ${this.plugin.channelId} ${this.plugin.effectId ?? ''}`;
+  }
+
+  /** Changes where the window is in the page, and remembers it. */
+  setLayout(change: Partial<WindowLayout>): void {
+    this.layout = { ...this.layout, ...change };
+    rememberLayout(this.#layoutKey, this.#pluginId, this.layout);
   }
 
   /** Whether the plugin was opened with another plugin or state than `settings`. */
@@ -74,16 +100,29 @@ export class PluginWindow {
       params,
     };
     try {
-      let opened = await openPluginWindow(this.#api, request);
+      let opened = await this.#openWhenFree(request);
       // A window of an earlier visit may have other settings than the song.
       if (opened.already_running) {
         await closePluginWindow(this.#api, opened.window_id);
-        opened = await openPluginWindow(this.#api, request);
+        opened = await this.#openWhenFree(request);
       }
       if (this.#isClosed) await closePluginWindow(this.#api, opened.window_id);
       else this.state = { kind: 'open', opened };
     } catch (error) {
       this.state = { kind: 'ended', reason: reasonOf(error) };
+    }
+  }
+
+  /** Opens the window, and waits while the service still closes an earlier one of the plugin. */
+  async #openWhenFree(request: OpenWindowRequest): Promise<OpenedWindow> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await openPluginWindow(this.#api, request);
+      } catch (error) {
+        const isBusy = error instanceof ApiError && error.code === 'window_busy';
+        if (!isBusy || attempt >= BUSY_ATTEMPTS || this.#isClosed) throw error;
+        await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
+      }
     }
   }
 
@@ -94,7 +133,9 @@ export class PluginWindow {
     this.#disconnect();
     this.#connection = new PluginWindowConnection(this.#api, opened.embed_url, {
       onEvent: (event) => {
-        if (event.type === 'edit') this.#values.set(event.id, event.value);
+        if (event.type === 'begin_edit') this.#changing.add(event.id);
+        else if (event.type === 'edit') this.#values.set(event.id, event.value);
+        else if (event.type === 'end_edit') this.#changing.delete(event.id);
         this.#onEvent(event);
       },
       onPart,
@@ -130,7 +171,7 @@ export class PluginWindow {
     const changes: Value[] = [];
     for (const id of ids) {
       const value = values[id] ?? defaultOf(id);
-      if (value === null || value === (this.#values.get(id) ?? defaultOf(id))) continue;
+      if (this.#changing.has(id) || value === null || value === (this.#values.get(id) ?? defaultOf(id))) continue;
       this.#values.set(id, value);
       changes.push({ id, value });
     }
@@ -151,6 +192,7 @@ export class PluginWindow {
   }
 
   #disconnect(): void {
+    this.#changing.clear();
     this.#connection?.close();
     this.#connection = null;
   }
