@@ -5,8 +5,8 @@ import { launchChromium, withService } from './browser-and-service.mjs';
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs in the page: returns the milliseconds from opening the page to the first paint, to an enabled
- * button Play, and to the first audible sample after a click on it.
+ * Runs in the page: returns the milliseconds from opening the page to the first paint and to an
+ * enabled button Play, and from a click on Play to the first audible sample.
  */
 async function start(timeoutMs) {
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));

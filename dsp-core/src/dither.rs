@@ -274,14 +274,14 @@ mod tests {
     fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_quantizer() {
         let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
         let mut quantizer = quantizer(16, NoiseShaping::Wannamaker, 48_000);
-        let whole = quantized(&mut quantizer, &samples);
+        let whole_output = quantized(&mut quantizer, &samples);
         for size in [1, 7, 256] {
             quantizer.reset();
             let in_calls: Vec<i32> = samples
                 .chunks(size)
                 .flat_map(|call_samples| quantized(&mut quantizer, call_samples))
                 .collect();
-            assert_eq!(in_calls, whole, "output in calls of {size} samples");
+            assert_eq!(in_calls, whole_output, "output in calls of {size} samples");
         }
     }
 
@@ -320,7 +320,10 @@ mod tests {
         assert!(lowest > -1.0 && highest < 1.0 && lowest < -0.999 && highest > 0.999);
         assert!(worst < 5.0);
         // The largest magnitude of a dither value.
-        let largest = 1.0 - 1.0 / 4_294_967_296.0;
-        assert_eq!([triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)], [largest, -largest]);
+        let largest_value = 1.0 - 1.0 / 4_294_967_296.0;
+        assert_eq!(
+            [triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)],
+            [largest_value, -largest_value]
+        );
     }
 }

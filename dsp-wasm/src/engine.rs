@@ -329,9 +329,9 @@ impl WasmEngine {
         input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
-    /// Returns the address of two buffers of 256 floats, left and right, that contain the input of
-    /// the master's effects outside the engine after each [`Self::process`]. Returns 0 if there are
-    /// no such effects.
+    /// Returns the address of two buffers of 256 floats, left and right. After each
+    /// [`Self::process`], they contain the input of the master's effects outside the engine.
+    /// Returns 0 if there are no such effects.
     #[wasm_bindgen(js_name = insertInput)]
     pub fn insert_input(&mut self) -> *const f32 {
         self.mixer.master_insert().map_or(std::ptr::null(), |insert| insert.input.as_ptr().cast())

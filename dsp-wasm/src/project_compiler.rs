@@ -103,7 +103,7 @@ fn add_notes(tracks: &mut [Track], numbers: &[f64], counts: &[u32]) -> Result<()
 
 /// Creates a note from its four numbers.
 fn note_of(numbers: &[f64]) -> Result<Note, String> {
-    let whole = |value: f64, limit: f64| {
+    let whole_number = |value: f64, limit: f64| {
         if value.fract() == 0.0 && (0.0..=limit).contains(&value) {
             Ok(value)
         } else {
@@ -116,9 +116,9 @@ fn note_of(numbers: &[f64]) -> Result<Note, String> {
         return Err("a note must have four numbers".to_owned());
     };
     Ok(Note {
-        tick: whole(tick, f64::from(u32::MAX))? as u32,
-        length_ticks: whole(length_ticks, f64::from(u32::MAX))? as u32,
-        pitch: whole(pitch, 127.0)? as u8,
+        tick: whole_number(tick, f64::from(u32::MAX))? as u32,
+        length_ticks: whole_number(length_ticks, f64::from(u32::MAX))? as u32,
+        pitch: whole_number(pitch, 127.0)? as u8,
         velocity,
         extra: Default::default(),
     })

@@ -7,9 +7,9 @@
 //! An account or address may have at most a quarter of the requests that the service can still
 //! accept. So several busy accounts and addresses together leave capacity for others.
 //!
-//! After a request of an account has waited too long for the database, the account is limited for
-//! 10 s to half as many active requests as there are connections to the database. Otherwise, the
-//! requests of one account for a locked table could occupy all connections.
+//! If a request of an account has waited too long for the database, the account is limited for 10
+//! s. It may then have half as many active requests as there are connections to the database.
+//! Otherwise, the requests of one account for a locked table could occupy all connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -400,9 +400,9 @@ mod tests {
     fn connections_with_many_requests_leave_capacity_for_others() {
         let requests = limited(512, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let alone: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
-        assert_eq!(alone.len(), 103);
-        drop(alone);
+        let single_account: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
+        assert_eq!(single_account.len(), 103);
+        drop(single_account);
         let _flood: Vec<_> = (0..64 * 100).filter_map(|number| begin(number % 64).ok()).collect();
         let _class: Vec<_> =
             (64..88).map(|number| begin(number).expect("the address has capacity left")).collect();
@@ -443,8 +443,8 @@ mod tests {
         }
         drop(active);
         assert_eq!(requests.lock().total, 0);
-        let alone: Vec<_> = std::iter::from_fn(|| by_account(0).ok()).collect();
-        assert_eq!(alone.len(), 128);
+        let single_account: Vec<_> = std::iter::from_fn(|| by_account(0).ok()).collect();
+        assert_eq!(single_account.len(), 128);
     }
 
     #[tokio::test]
@@ -457,10 +457,10 @@ mod tests {
         let answer = || async { Response::new(Body::empty()) };
         slow[0].run(std::future::pending()).await.expect_err("it was evicted");
         slow[1].run(answer()).await.expect("it is still active");
-        let later: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
-        assert_eq!(later.len(), 21, "each new request evicts the oldest");
+        let later_requests: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
+        assert_eq!(later_requests.len(), 21, "each new request evicts the oldest");
         received.run(answer()).await.expect("a request whose body has arrived is not evicted");
-        drop((slow, later, received));
+        drop((slow, later_requests, received));
         assert!(requests.lock().addresses.is_empty());
     }
 }

@@ -37,9 +37,9 @@ struct CountedRequest(Encoders);
 
 impl Encoders {
     fn count(&self) -> Option<CountedRequest> {
-        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        let count_before = self.0.fetch_add(1, Ordering::Relaxed);
         let counted_request = CountedRequest(self.clone());
-        (before < ENCODERS_MAX).then_some(counted_request)
+        (count_before < ENCODERS_MAX).then_some(counted_request)
     }
 }
 

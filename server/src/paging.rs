@@ -121,11 +121,11 @@ impl<T> Page<T> {
 #[must_use]
 pub fn contains_pattern(text: &str) -> String {
     let mut pattern = String::from("%");
-    for letter in text.to_lowercase().chars() {
-        if matches!(letter, '%' | '_' | '\\') {
+    for character in text.to_lowercase().chars() {
+        if matches!(character, '%' | '_' | '\\') {
             pattern.push('\\');
         }
-        pattern.push(letter);
+        pattern.push(character);
     }
     pattern.push('%');
     pattern

@@ -62,8 +62,8 @@ pub(crate) struct Bounds {
     pub(crate) waiting_weight_max: u64,
     /// Maximum number of waiting requests.
     pub(crate) waiting_requests_max: u64,
-    /// Weight beyond `running` that is reserved for users who have no running work, so that a few
-    /// users with long work do not make other users wait.
+    /// Weight beyond `running` that is reserved for users who have no running work. A few users
+    /// with long work thus do not make other users wait.
     pub(crate) reserve_for_idle_users: u32,
 }
 
@@ -608,8 +608,8 @@ mod tests {
             tokio::task::yield_now().await;
         }
         permits.end_work_of("ada");
-        for refused in [running.await.expect("no panic"), waiting.await.expect("no panic").map(drop)] {
-            assert!(matches!(refused, Err(ApiError::Unauthorized { code: "account_disabled", .. })));
+        for refused_result in [running.await.expect("no panic"), waiting.await.expect("no panic").map(drop)] {
+            assert!(matches!(refused_result, Err(ApiError::Unauthorized { code: "account_disabled", .. })));
         }
         // An account that has been enabled again works as before.
         assert!(!permits.run_for("ada", 1, stops).await.expect("runs"));
@@ -617,20 +617,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_of_other_work_waits_for_a_permit_and_is_not_refused() {
-        let whole = Arc::new(Permits::counted("tests", 9, 9));
+        let whole_permits = Arc::new(Permits::counted("tests", 9, 9));
         let parts = Arc::new(Permits::counted("tests", 1, 0));
-        let all = parts.take_all();
+        let all_permits = parts.take_all();
         let mut running = Vec::new();
         for user in ["ada", "bob"] {
-            let (whole, parts) = (Arc::clone(&whole), Arc::clone(&parts));
+            let (whole_permits, parts) = (Arc::clone(&whole_permits), Arc::clone(&parts));
             let work = move |_: &Caller| parts.run_part(&Handle::current(), user, || Ok(user));
-            running.push(tokio::spawn(async move { whole.run_for(user, 1, work).await }));
+            running.push(tokio::spawn(async move { whole_permits.run_for(user, 1, work).await }));
         }
-        while whole.running() < 2 {
+        while whole_permits.running() < 2 {
             tokio::task::yield_now().await;
         }
         assert!(running.iter().all(|work| !work.is_finished()));
-        drop(all);
+        drop(all_permits);
         for (user, work) in ["ada", "bob"].into_iter().zip(running) {
             assert_eq!(work.await.expect("no panic").expect("the part runs"), user);
         }

@@ -186,8 +186,8 @@ mod tests {
         buckets.take_token("b", now).expect("another key has a separate bucket");
         buckets.take_token("a", now + Duration::from_secs(1)).expect("a token is added each second");
         buckets.take_token("a", now + Duration::from_secs(1)).expect_err("only one token was added");
-        let later = now + Duration::from_secs(3600);
-        assert_eq!((0..).take_while(|_| buckets.take_token("a", later).is_ok()).count(), 60);
+        let later_time = now + Duration::from_secs(3600);
+        assert_eq!((0..).take_while(|_| buckets.take_token("a", later_time).is_ok()).count(), 60);
     }
 
     #[test]
@@ -363,8 +363,11 @@ mod tests {
         }
         // If its bucket had been evicted, the address would now have a full one. Instead, the
         // bucket has only gained one token per second.
-        let again = count_until_refused("192.0.2.77").await;
-        assert!(again < 60 || started_at.elapsed() > Duration::from_secs(60), "{again} requests more");
+        let second_refusal = count_until_refused("192.0.2.77").await;
+        assert!(
+            second_refusal < 60 || started_at.elapsed() > Duration::from_secs(60),
+            "{second_refusal} requests more"
+        );
         assert_eq!(request_list("192.0.2.78").await, 401);
     }
 }

@@ -35,16 +35,16 @@ fn assert_accepted(settings: &BTreeMap<String, String>) {
 
 /// Replaces each placeholder `${NAME:?description}` by a value.
 fn with_placeholders_replaced(text: &str) -> String {
-    let mut out = text.to_owned();
-    while let Some(start) = out.find("${") {
-        let end = start + out[start..].find('}').expect("a closing brace");
+    let mut expanded = text.to_owned();
+    while let Some(start) = expanded.find("${") {
+        let end = start + expanded[start..].find('}').expect("a closing brace");
         assert!(
-            out[start..end].contains(":?"),
+            expanded[start..end].contains(":?"),
             "a placeholder without `:?`, which an installer can forget: {text}"
         );
-        out.replace_range(start..=end, PLACEHOLDER_VALUE);
+        expanded.replace_range(start..=end, PLACEHOLDER_VALUE);
     }
-    out
+    expanded
 }
 
 fn compose() -> Yaml {
@@ -208,8 +208,9 @@ fn the_unit_has_valid_settings() {
 fn the_manual_names_only_existing_settings() {
     for file in ["docs/operations.md", "README.md", "deploy/compose.yaml", "deploy/songfoundry.service"] {
         let text = read(file);
-        let words = text
-            .split(|letter: char| !(letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'));
+        let words = text.split(|character: char| {
+            !(character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_')
+        });
         let named_settings: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
         assert!(!named_settings.is_empty(), "{file} names no setting");
         for word in named_settings {
@@ -237,6 +238,6 @@ fn systemd_accepts_the_unit() {
     fs::write(&unit, text).expect("writes");
     let output =
         Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output().expect("runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !printed.contains("songfoundry.service:"), "{printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed_text.contains("songfoundry.service:"), "{printed_text}");
 }

@@ -43,11 +43,11 @@ function successesOf(paths) {
 async function generate(document) {
   const paths = successesOf(document.paths);
   const all = Object.entries(document.components.schemas);
-  const others = all.filter(([name]) => !/^Project(\.|$)/.test(name));
-  const named = new Set(JSON.stringify([paths, others]).match(/#\/components\/schemas\/Project[\w.]*/g));
+  const otherSchemas = all.filter(([name]) => !/^Project(\.|$)/.test(name));
+  const named = new Set(JSON.stringify([paths, otherSchemas]).match(/#\/components\/schemas\/Project[\w.]*/g));
   const placeholders = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
   // Other schemas come last, so that they replace placeholders of the same name.
-  const schemas = Object.fromEntries([...placeholders, ...others]);
+  const schemas = Object.fromEntries([...placeholders, ...otherSchemas]);
   const reduced = { ...document, paths, components: { ...document.components, schemas } };
   return HEAD + astToString(await openapiTS(reduced, { transform: projectType, emptyObjectsUnknown: true, silent: true }));
 }

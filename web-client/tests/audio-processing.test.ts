@@ -58,9 +58,9 @@ describe('a processed clip', () => {
   });
 
   it('starts a loop with the first frame of its copy', () => {
-    const looped = clip(process(song({ loop: true, offset_frames: 0, length_frames: 960_000 }), { stretch: 2 }));
-    expect([looped.offset_frames, looped.length_frames]).toEqual([0, 1_920_000]);
-    expect(looped.processing).toMatchObject({ start_frame: 0, length_frames: 480_000 });
+    const loopedClip = clip(process(song({ loop: true, offset_frames: 0, length_frames: 960_000 }), { stretch: 2 }));
+    expect([loopedClip.offset_frames, loopedClip.length_frames]).toEqual([0, 1_920_000]);
+    expect(loopedClip.processing).toMatchObject({ start_frame: 0, length_frames: 480_000 });
   });
 });
 

@@ -31,9 +31,9 @@ describe('audio items', () => {
   });
 
   it('keep their audio in position when trimmed', () => {
-    const later = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
-    expect([later.start_tick, later.offset_frames, later.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
-    const back = clip(trimStart(song(later), TIME, later, 1920 * 2));
+    const laterClip = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
+    expect([laterClip.start_tick, laterClip.offset_frames, laterClip.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
+    const back = clip(trimStart(song(laterClip), TIME, laterClip, 1920 * 2));
     expect([back.offset_frames, back.length_frames]).toEqual([44_100, 396_900]);
     const project = song();
     expect(trimStart(project, TIME, clip(project), 0), 'there is no audio before the start of the file').toBe(project);
@@ -43,8 +43,8 @@ describe('audio items', () => {
   it('cannot be longer than their file unless they are looped', () => {
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 4)).length_frames).toBe(132_300);
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 40)).length_frames).toBe(441_000);
-    const looped = song({ loop: true });
-    expect(clip(trimEnd(looped, TIME, clip(looped), 1920 * 41)).length_frames).toBe(1_764_000);
+    const loopedSong = song({ loop: true });
+    expect(clip(trimEnd(loopedSong, TIME, clip(loopedSong), 1920 * 41)).length_frames).toBe(1_764_000);
   });
 
   it('keep their fades within their length', () => {

@@ -105,8 +105,8 @@ describe('an automation curve', () => {
 
 describe('points', () => {
   it('are sorted by tick, with at most one point at each tick', () => {
-    const added = insertPoint(POINTS, { tick: 1500, value: 1 });
-    expect([added.index, added.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
+    const addedPoint = insertPoint(POINTS, { tick: 1500, value: 1 });
+    expect([addedPoint.index, addedPoint.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
     const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
     expect([replaced.index, replaced.points.length, replaced.points[1]?.value]).toEqual([1, 4, 1]);
   });
@@ -121,11 +121,11 @@ describe('points', () => {
 describe('lanes', () => {
   it('are added once for each target, changed and removed, on tracks and on the master', () => {
     for (const channelId of ['a', MASTER_ID]) {
-      const added = addLane(song(), channelId, 'volume_db', -3);
-      expect(addLane(added, channelId, 'volume_db', 0)).toBe(added);
-      expect(lanesOf(added, channelId)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
-      expect(lanesOf(setPoints(added, channelId, 'volume_db', POINTS), channelId)[0]?.points).toEqual(POINTS);
-      expect(lanesOf(removeLane(added, channelId, 'volume_db'), channelId)).toEqual([]);
+      const addedPoint = addLane(song(), channelId, 'volume_db', -3);
+      expect(addLane(addedPoint, channelId, 'volume_db', 0)).toBe(addedPoint);
+      expect(lanesOf(addedPoint, channelId)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
+      expect(lanesOf(setPoints(addedPoint, channelId, 'volume_db', POINTS), channelId)[0]?.points).toEqual(POINTS);
+      expect(lanesOf(removeLane(addedPoint, channelId, 'volume_db'), channelId)).toEqual([]);
     }
   });
 

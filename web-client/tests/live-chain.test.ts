@@ -56,12 +56,12 @@ describe('the live chain of the master', () => {
   });
 
   it('tells values and bypasses as edits, and everything else as a new chain', () => {
-    const before = liveChainOf(songWith([EQ, VERB]));
-    const edited = liveChainOf(songWith([{ ...EQ, bypass: true }, { ...VERB, params: { 1: 0.75 } } as Effect]));
-    expect(liveEdits(before, before)).toEqual([]);
-    expect(liveEdits(before, edited)).toEqual([{ effect: 'eq', bypass: true }, { effect: 'v', param: '1', value: 0.75 }]);
+    const chainBefore = liveChainOf(songWith([EQ, VERB]));
+    const editedChain = liveChainOf(songWith([{ ...EQ, bypass: true }, { ...VERB, params: { 1: 0.75 } } as Effect]));
+    expect(liveEdits(chainBefore, chainBefore)).toEqual([]);
+    expect(liveEdits(chainBefore, editedChain)).toEqual([{ effect: 'eq', bypass: true }, { effect: 'v', param: '1', value: 0.75 }]);
     for (const effects of [[VERB, EQ], [VERB], [EQ, { ...VERB, state: 'BBBB' } as Effect]]) {
-      expect(liveEdits(before, liveChainOf(songWith(effects)))).toBeNull();
+      expect(liveEdits(chainBefore, liveChainOf(songWith(effects)))).toBeNull();
     }
   });
 });

@@ -25,9 +25,9 @@ describe('moving notes', () => {
   });
 
   it('does not change its arguments', () => {
-    const before = structuredClone(NOTES);
+    const notesBefore = structuredClone(NOTES);
     moveNotes(NOTES, new Set([0, 1, 2]), 10, 1);
-    expect(NOTES).toEqual(before);
+    expect(NOTES).toEqual(notesBefore);
   });
 });
 
@@ -42,7 +42,7 @@ describe('changing notes', () => {
 
   it('shortens notes to the minimum, but does not lengthen notes that are shorter', () => {
     const { notes } = resizeNotes([note(0, 60, 480), note(0, 62, 30)], new Set([0, 1]), -1000, 60);
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([60, 30]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([60, 30]);
   });
 
   it('keeps velocities between 1/127 and 1', () => {
@@ -52,7 +52,7 @@ describe('changing notes', () => {
 
   it('changes velocities together, each within its range', () => {
     const { notes } = changeVelocity([note(0, 60, 240, 0.5), note(0, 64, 240, 0.95)], new Set([0, 1]), 0.1);
-    expect(notes.map((changed) => changed.velocity)).toEqual([0.6, 1]);
+    expect(notes.map((changedNote) => changedNote.velocity)).toEqual([0.6, 1]);
   });
 
   it('places duplicates after the selected notes, moved by whole grid steps', () => {
@@ -89,12 +89,12 @@ describe('quantizing', () => {
 describe('legato', () => {
   it('ends each note where the next one starts, and keeps the last notes', () => {
     const { notes } = legatoNotes([note(0, 60, 100), note(0, 64, 900), note(480, 67, 50), note(960, 60, 70)], new Set());
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([480, 480, 480, 70]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([480, 480, 480, 70]);
   });
 
   it('looks only at the selected notes', () => {
     const { notes } = legatoNotes([note(0, 60, 100), note(240, 64, 100), note(960, 67, 100)], new Set([0, 2]));
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([960, 100, 100]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([960, 100, 100]);
   });
 });
 
@@ -107,8 +107,8 @@ describe('humanizing', () => {
   });
 
   it('changes starts and velocities within the limits, to both sides', () => {
-    const offsets = humanized(1).map((changed, index) => changed.tick - index * 240);
-    const loudness = humanized(1).map((changed) => changed.velocity - 0.5);
+    const offsets = humanized(1).map((changedNote, index) => changedNote.tick - index * 240);
+    const loudness = humanized(1).map((changedNote) => changedNote.velocity - 0.5);
     for (const [values, limit] of [[offsets, 20], [loudness, 0.1]] as const) {
       expect(Math.max(...values.map(Math.abs))).toBeLessThanOrEqual(limit + 1e-9);
       expect(Math.max(...values)).toBeGreaterThan(limit / 2);

@@ -136,8 +136,8 @@ describe('choosing an instrument', () => {
     const item = midiItem(original, 'one');
     item.soundfont_bank = 1;
     item.soundfont_program = 2;
-    const changed = midiItem(setInstrument(original, 'a', engine).project, 'one');
-    expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
+    const changedItem = midiItem(setInstrument(original, 'a', engine).project, 'one');
+    expect('soundfont_bank' in changedItem || 'soundfont_program' in changedItem).toBe(false);
   });
 
   it('shares unchanged items', () => {
@@ -179,7 +179,7 @@ describe('the project for the engine', () => {
   it('needs a new session after edits of notes and of the tempo, but not after edits of faders', () => {
     const project = song();
     const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
-    const changesTo = (after: Project) => liveChanges(project, after, () => null);
+    const changesTo = (projectAfter: Project) => liveChanges(project, projectAfter, () => null);
     expect(changesTo(louder), 'faders and mutes are not live changes').toEqual([]);
     expect(changesTo(setItemNotes(project, 'one', []))).toBeNull();
     expect(changesTo(setTempoAt(project, 0, 121))).toBeNull();

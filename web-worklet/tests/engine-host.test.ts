@@ -107,32 +107,32 @@ describe('EngineHost', () => {
     const host = hostWithPiano();
     expect(peak(host.render(4_800))).toBe(0);
     host.receive({ type: 'play' });
-    const first = host.render(24_000);
-    expect(peak(first)).toBeGreaterThan(0.01);
+    const firstBlock = host.render(24_000);
+    expect(peak(firstBlock)).toBeGreaterThan(0.01);
     host.receive({ type: 'stop' });
     host.receive({ type: 'seek', frame: 0 });
     host.receive({ type: 'play' });
-    expect(host.render(24_000, 384)).toEqual(first);
+    expect(host.render(24_000, 384)).toEqual(firstBlock);
   });
 
   it('passes the master through a live chain, after its latency, and waits with Play until it is clear', () => {
-    const [dry, live] = [hostWithPiano(), hostWithPiano()];
-    dry.receive({ type: 'play' });
-    const expected = dry.render(24_000);
+    const [dryHost, live] = [hostWithPiano(), hostWithPiano()];
+    dryHost.receive({ type: 'play' });
+    const expected = dryHost.render(24_000);
 
-    const sent: ToWorker[] = [];
-    const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
+    const sentMessages: ToWorker[] = [];
+    const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sentMessages.push(message) };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
     live.receive({ type: 'setLiveChain', chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
     tell({ type: 'latency', chainFrames: 0 });
     live.receive({ type: 'play' });
-    expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
+    expect(sentMessages.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
     expect(peak(live.render(4_800))).toBe(0);
     tell({ type: 'prepared', songFrame: 0 });
     const output: number[] = [];
     while (output.length < 24_000) {
       output.push(...live.render(128));
-      for (const message of sent.splice(0)) {
+      for (const message of sentMessages.splice(0)) {
         if (message.type !== 'blocks') continue;
         message.headers.forEach(({ number }, index) => tell({ type: 'block', number, values: message.values.slice(512 * index, 512 * (index + 1)) }));
       }
@@ -197,26 +197,26 @@ describe('EngineHost', () => {
     const host = hostWithPiano();
     const left = new Float32Array(48_000).fill(0.25);
     const right = new Float32Array(48_000).fill(-0.25);
-    const silent = new Float32Array(48_000);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
+    const silentInput = new Float32Array(48_000);
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silentInput, chorus: silentInput } });
     host.receive({ type: 'play' });
     const output = host.render(4_800);
     expect(output[100]).toBe(0.25);
     expect(output[4_799]).toBe(0.25);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silentInput, right: silentInput, reverb: left, chorus: silentInput } });
     expect(peak(host.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
     host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: null });
-    const after = host.render(4_800).subarray(200);
-    expect(peak(after)).toBeGreaterThan(0.01);
-    expect(new Set(after).size).toBeGreaterThan(1_000);
+    const outputAfter = host.render(4_800).subarray(200);
+    expect(peak(outputAfter)).toBeGreaterThan(0.01);
+    expect(new Set(outputAfter).size).toBeGreaterThan(1_000);
   });
 
   it('repeats a loop of external audio exactly, for any quantum, and reports positions within it', () => {
     for (const quantum of [100, 128, 384]) {
       const host = hostWithPiano();
       const ramp = Float32Array.from({ length: 20_000 }, (_, frame) => frame / 65_536);
-      const silent = new Float32Array(ramp.length);
-      host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: ramp, right: ramp, reverb: silent, chorus: silent } });
+      const silentInput = new Float32Array(ramp.length);
+      host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: ramp, right: ramp, reverb: silentInput, chorus: silentInput } });
       host.receive({ type: 'setLoop', region: { startFrame: 5_003, endFrame: 12_007 } });
       host.receive({ type: 'play' });
       const output = host.render(30_000, quantum);
@@ -226,7 +226,7 @@ describe('EngineHost', () => {
       for (const [frame, expected] of [[12_006, 12_006], [13_500, 5_003 + 1_493], [19_010, 12_006], [20_511, 5_003 + 1_500]] as const) {
         expect(output[lag + frame], `frame ${frame}`).toBeCloseTo(expected / 65_536, 4);
       }
-      const largestStep = output.reduce((largest, value, frame) => Math.max(largest, Math.abs(value - (output[frame - 1] ?? 0))), 0);
+      const largestStep = output.reduce((largestSoFar, value, frame) => Math.max(largestSoFar, Math.abs(value - (output[frame - 1] ?? 0))), 0);
       expect(largestStep).toBeLessThan(0.002);
       const frames = host.reports.flatMap((report) => (report.type === 'status' ? [report.frame] : []));
       expect(Math.max(...frames)).toBeLessThan(12_007);
@@ -363,9 +363,9 @@ describe('EngineHost', () => {
     host.render(4_800);
     expect(peak(host.render(4_800))).toBeLessThan(1e-4);
     host.receive({ type: 'watchReductions', effects: [] });
-    const before = host.reports.filter((entry) => entry.type === 'reductions').length;
+    const countBefore = host.reports.filter((entry) => entry.type === 'reductions').length;
     host.render(9_600);
-    expect(host.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(before);
+    expect(host.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(countBefore);
   });
 
   it('keeps fader, mute and effect changes when a bank or audio arrives', () => {
@@ -414,8 +414,8 @@ describe('EngineHost', () => {
       return report;
     };
     const sine = Float32Array.from({ length: 144_000 }, (_, frame) => 10 ** (-23 / 20) * Math.sin((2 * Math.PI * frame) / 48));
-    const silent = new Float32Array(sine.length);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    const silentInput = new Float32Array(sine.length);
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silentInput, chorus: silentInput } });
     host.receive({ type: 'play' });
     host.render(9_600);
     expect(count()).toBe(0);
@@ -445,21 +445,21 @@ describe('EngineHost', () => {
     expect([last().integratedLufs, last().truePeakDbtp]).toEqual([-Infinity, -Infinity]);
 
     const half = sine.map((value) => value / 2);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silent, reverb: silent, chorus: silent } });
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silentInput, reverb: silentInput, chorus: silentInput } });
     host.receive({ type: 'play' });
     host.render(24_000);
     // Half the amplitude is 6 dB less, and one channel instead of two another 3 dB.
     expect(last().integratedLufs).toBeCloseTo(-32.03, 1);
     expect([last().correlation, last().rmsDb[1]]).toEqual([0, -Infinity]);
-    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silentInput, chorus: silentInput } });
     host.receive({ type: 'seek', frame: 0 });
     host.render(48_000);
     expect(last().integratedLufs).toBeCloseTo(-23, 1);
 
     host.receive({ type: 'watchMeters', watch: false });
-    const before = count();
+    const countBefore = count();
     host.render(48_000);
-    expect(count()).toBe(before);
+    expect(count()).toBe(countBefore);
   });
 
   it('solos a bus, and sets and bypasses effects of a track and of the master', () => {

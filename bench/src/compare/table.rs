@@ -61,7 +61,7 @@ pub(super) fn print(
                 |finding: &Finding<'_>| of_preset(&finding.note) && measures.contains(&finding.measure);
             if findings.iter().any(beyond) { '!' } else { ' ' }
         };
-        let largest = |measure: Measure| {
+        let largest_difference = |measure: Measure| {
             let values = notes.iter().filter_map(|difference| difference.value(measure));
             match values.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
                 Some(value) => format!("{value:>7.1}{}", mark(&[measure])),
@@ -79,10 +79,10 @@ pub(super) fn print(
             median_of(|difference| difference.bands_db),
             mark(&[Measure::Bands]),
             median_of(|difference| difference.level_db),
-            largest(Measure::Pitch),
-            largest(Measure::Attack),
-            largest(Measure::Decay),
-            largest(Measure::Release),
+            largest_difference(Measure::Pitch),
+            largest_difference(Measure::Attack),
+            largest_difference(Measure::Decay),
+            largest_difference(Measure::Release),
         );
     }
     println!();
@@ -121,7 +121,7 @@ fn print_findings(findings: &[Finding<'_>]) {
         let Finding { note, measure, value, exception } = finding;
         let reason = match exception {
             Some(exception) => {
-                if !exceptions.iter().any(|known| core::ptr::eq(*known, *exception)) {
+                if !exceptions.iter().any(|known_exception| core::ptr::eq(*known_exception, *exception)) {
                     exceptions.push(exception);
                 }
                 format!("section {}", exception.clause)

@@ -77,8 +77,8 @@ fn run_script<T: DeserializeOwned>(args: &Args, name: &str, bank: &str, more: &[
 /// Runs a script as often as the report asks for.
 fn run_script_often<T: DeserializeOwned>(args: &Args, name: &str, bank: &str) -> anyhow::Result<Vec<T>> {
     let mut results = Vec::new();
-    for run in 1..=args.runs {
-        eprint!("\r{name}: run {run}");
+    for run_number in 1..=args.runs {
+        eprint!("\r{name}: run {run_number}");
         results.push(run_script(args, name, bank, &[])?);
     }
     eprint!("\r{:60}\r", "");

@@ -79,7 +79,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "{:<22} {:>14} {:>8} {:>12} {:>15} {:>15}",
         "song", "ns per voice", "voices", "x real time", "wasm to native", "wasm to spessa"
     );
-    let mut all = Vec::new();
+    let mut all_times = Vec::new();
     for song in SONGS {
         eprint!("\rengines: {song}          ");
         let loads = loads(args, &song_path(song), folder)?;
@@ -92,10 +92,10 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
             loads.native / loads.wasm,
             loads.spessasynth / loads.wasm
         );
-        all.push(loads);
+        all_times.push(loads);
     }
-    let median = |ratio: fn(&Loads) -> f64| median(all.iter().map(ratio)).unwrap_or(f64::NAN);
-    let songs = all.len();
+    let median = |ratio: fn(&Loads) -> f64| median(all_times.iter().map(ratio)).unwrap_or(f64::NAN);
+    let songs = all_times.len();
     print_figure(
         &format!("native, per voice and frame, effects and mix included, median of {songs} songs"),
         median(|loads| loads.voice_ns),
@@ -139,9 +139,9 @@ fn two_processes(song: &str) -> anyhow::Result<f64> {
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "a render of 16 tracks failed: {}", output.status);
         let text = String::from_utf8(output.stdout)?;
-        let rendered: RenderTime =
+        let render_time: RenderTime =
             serde_json::from_str(text.trim()).context("cannot read the JSON of the render")?;
-        longest = longest.max(rendered.secs);
+        longest = longest.max(render_time.secs);
     }
     Ok(longest)
 }
@@ -152,10 +152,10 @@ pub(super) fn report_threads(args: &Args) -> anyhow::Result<()> {
     let path = song_path(SONGS[0]);
     let song = path_text(&path)?;
     let (mut shared, mut separate) = (Vec::new(), Vec::new());
-    for run in 1..=args.runs {
-        eprint!("\rthreads: run {run}");
-        let rendered: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
-        shared.push(rendered.secs);
+    for run_number in 1..=args.runs {
+        eprint!("\rthreads: run {run_number}");
+        let render_time: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
+        shared.push(render_time.secs);
         // The two processes have rendered two sessions in this time.
         separate.push(two_processes(song)? / 2.0);
     }

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.runs
     );
     println!("Ratios of processor time: above 1, ours is faster.");
-    let is_in = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
+    let is_in = |list: &[String], name: &str| list.iter().any(|list_entry| list_entry == name);
     let is_selected =
         |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
     if is_selected("songs") {

@@ -407,7 +407,8 @@ impl Measurement {
         let detail = detail.with_context(|| {
             format!("{} answered an oversized body with {}", operation.name(), answer.status)
         })?;
-        let limit = detail.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
+        let limit =
+            detail.split(|character: char| !character.is_ascii_digit()).find(|digits| !digits.is_empty());
         let limit = limit.with_context(|| {
             format!("{} refused an oversized body without naming its limit: {detail}", operation.name())
         })?;
@@ -655,8 +656,11 @@ mod tests {
     fn unexpected_statuses_depend_on_validity_and_concurrency() {
         let unexpected = |is_valid, is_concurrent| {
             let request = Request { is_valid, expected_statuses: vec![404], ..Request::get("/") };
-            let all = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
-            all.into_iter().filter(|status| request.is_unexpected(*status, is_concurrent)).collect::<Vec<_>>()
+            let all_statuses = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
+            all_statuses
+                .into_iter()
+                .filter(|status| request.is_unexpected(*status, is_concurrent))
+                .collect::<Vec<_>>()
         };
         assert_eq!(unexpected(false, false), [0, 401, 415, 429, 500, 503]);
         assert_eq!(unexpected(true, false), [0, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]);

@@ -186,9 +186,9 @@ fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u
     let engine =
         |id| format!(r#""synth_engine":{{"type":"soundfont","soundfont_id":"{id}","bank":0,"program":0}},"#);
     let note = |ticks| format!(r#"{{"tick":0,"length_ticks":{ticks},"pitch":60,"velocity":1}}"#);
-    let silent = instrument("bass", &engine(soundfont_id), &vec![note(240); notes].join(","));
+    let silent_track = instrument("bass", &engine(soundfont_id), &vec![note(240); notes].join(","));
     let audible = instrument("lead", &format!(r#"{}"sends":{sends},"#, engine("audible")), &note(9_600));
-    project(&[vec![silent, audible], buses].concat())
+    project(&[vec![silent_track, audible], buses].concat())
 }
 
 /// Returns the worst valid project. It needs the memory limit of one user's renders and the largest

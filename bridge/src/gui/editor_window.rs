@@ -18,7 +18,7 @@ use crate::host::plugin::Descriptor;
 /// Size of a window until the plugin states another.
 const INITIAL_SIZE: (u16, u16) = (640, 480);
 
-/// Sizes up to this one are not believed. Some plugins state it before they have drawn.
+/// Sizes up to this one are ignored. Some plugins state it before they have drawn.
 const SIZE_UNKNOWN_MAX: u32 = 32;
 
 /// Messages of the XEmbed protocol, version 0.5, section "Messages".

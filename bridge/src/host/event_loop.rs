@@ -77,8 +77,8 @@ pub(super) fn wait(
     }
 }
 
-/// Waits until a block was posted, until a request or one of the descriptors of `work` can be read,
-/// or until the time of `work` has passed.
+/// Waits until a block was posted, a request or a descriptor of `work` can be read, or the time of
+/// `work` has passed.
 pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,

@@ -47,9 +47,9 @@ const SIGNAL_CALLS: [(i64, u32); 5] = [
     (libc::SYS_rt_tgsigqueueinfo, 2),
 ];
 
-/// Denies this process, and the processes that it will start, to send signals to the supervisor, to
-/// the service that started it, to their groups, and to all processes at once. Requests whether a
-/// process exists (signal 0) stay possible.
+/// Prevents signals of this process and of the processes that it will start. They can reach neither
+/// the supervisor and the service that started it, nor their groups, nor all processes at once.
+/// Requests whether a process exists (signal 0) stay possible.
 ///
 /// Must be called before this process starts threads. A system without such filters runs plugins
 /// without this protection.
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn only_signals_to_protected_processes_are_denied() {
         let program = program(&[-70, -1, 70, 80]);
-        let is_denied = |call, target: i32, second: u64, third: u64| {
+        let is_denied = |call, target: i32, second_argument: u64, third: u64| {
             let denied = SECCOMP_RET_ERRNO | libc::EPERM as u32;
-            let answer = answer(&program, call, [target as u64, second, third]);
+            let answer = answer(&program, call, [target as u64, second_argument, third]);
             assert!(answer == denied || answer == SECCOMP_RET_ALLOW, "{answer:#x}");
             answer == denied
         };

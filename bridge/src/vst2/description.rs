@@ -136,8 +136,8 @@ mod tests {
         let check = |channels, main, expected: &[(u16, bool)]| {
             let buses = split_buses(channels, main, true);
             assert!(buses.iter().all(|bus| bus.is_side_chain != bus.is_main));
-            let found: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
-            assert_eq!(found, expected);
+            let bus_layouts: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
+            assert_eq!(bus_layouts, expected);
         };
         check(2, 2, &[(2, true)]);
         check(6, 2, &[(2, true), (4, false)]);

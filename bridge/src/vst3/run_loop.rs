@@ -74,7 +74,7 @@ impl RunLoop {
         let mut handlers = self.handlers();
         let (removed, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut handlers.descriptors)
             .into_iter()
-            .partition(|(other, _)| other.as_ptr() == handler);
+            .partition(|(registered_handler, _)| registered_handler.as_ptr() == handler);
         handlers.descriptors = kept;
         drop(handlers);
         !removed.is_empty()

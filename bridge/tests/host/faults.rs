@@ -92,8 +92,8 @@ fn samples_that_are_not_finite_become_silence() {
 fn a_latency_that_is_stated_late_is_known_when_the_plugin_is_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = module(&folder);
-    let (mut helper, opened) = Helper::open(&module, &id_of(&module, "Late Latency"));
-    assert_eq!(opened.latency_frames, 32);
+    let (mut helper, opened_plugin) = Helper::open(&module, &id_of(&module, "Late Latency"));
+    assert_eq!(opened_plugin.latency_frames, 32);
     let mut impulse = silence(100);
     impulse[0][0] = 1.0;
     let (output, processed) = helper.process(&impulse, Vec::new());

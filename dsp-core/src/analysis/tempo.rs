@@ -264,7 +264,7 @@ fn peak_offset(values: &[f64], peak: usize) -> f64 {
     if peak == 0 || peak + 1 >= values.len() {
         return 0.0;
     }
-    let (before, here, after) = (values[peak - 1], values[peak], values[peak + 1]);
-    let curvature = before - 2.0 * here + after;
-    if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
+    let (previous_value, here, next_value) = (values[peak - 1], values[peak], values[peak + 1]);
+    let curvature = previous_value - 2.0 * here + next_value;
+    if curvature < 0.0 { (0.5 * (previous_value - next_value) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
 }

@@ -243,7 +243,7 @@ mod tests {
         sum.chunks_mut(3)
             .zip(values.chunks(3))
             .for_each(|(sum, values)| second_line.process_into(sum, values, 0.5));
-        let expected = values.iter().zip(processed).map(|(value, late)| value + late);
+        let expected = values.iter().zip(processed).map(|(value, late_value)| value + late_value);
         assert!(sum.into_iter().eq(expected));
     }
 

@@ -111,8 +111,8 @@ impl CoefficientTable {
 
     fn coefficient_at(&self, octaves: f64) -> f64 {
         let step = (octaves * STEPS_PER_OCTAVE).clamp(0.0, (self.0.len() - 1) as f64);
-        let whole = (step as usize).min(self.0.len() - 2);
-        self.0[whole] + (self.0[whole + 1] - self.0[whole]) * (step - whole as f64)
+        let whole_step = (step as usize).min(self.0.len() - 2);
+        self.0[whole_step] + (self.0[whole_step + 1] - self.0[whole_step]) * (step - whole_step as f64)
     }
 }
 

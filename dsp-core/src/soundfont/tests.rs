@@ -53,9 +53,9 @@ mod vorbis {
     #[test]
     fn a_decoded_sample_matches_libvorbis() {
         let bank = bank(MUSESCORE_LITE);
-        let all: Vec<(u16, u8)> =
+        let all_presets: Vec<(u16, u8)> =
             bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect();
-        bank.prepare(&all).unwrap();
+        bank.prepare(&all_presets).unwrap();
         for (sample, frames, expected_rms) in REFERENCE {
             let decoded = bank.wave(sample).expect("the sample is decoded").high;
             let value = |frame: &[u8; 2]| f64::from(i16::from_le_bytes(*frame));

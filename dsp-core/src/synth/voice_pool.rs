@@ -67,16 +67,16 @@ impl VoiceGroup {
         for voice in self.iter_mut() {
             let is_open = voice.is_filter_open();
             voice.chunk_index = if is_open { open_from - 1 } else { filtered };
-            let out = &mut chunks[voice.chunk_index][..frames];
+            let output = &mut chunks[voice.chunk_index][..frames];
             match waves.get(voice.sample).filter(|_| !voice.is_in_delay()) {
                 Some(wave) => {
-                    voice.reader.read(wave, kernel, buffer, out);
+                    voice.reader.read(wave, kernel, buffer, output);
                     voice.reader.prefetch(wave);
                 }
-                None => out.fill(0.0),
+                None => output.fill(0.0),
             }
             if is_open {
-                voice.filter.bypass(out);
+                voice.filter.bypass(output);
                 open_from -= 1;
             } else {
                 ramping[filtered / QUAD_PAIR] |= voice.is_filter_ramping();

@@ -37,8 +37,8 @@ fn a_stopped_preparation_can_be_continued() {
 fn many_different_setup_headers_exceed_the_cost_limit() {
     let header = |number: u32| [1 + number % 9, 1 + number / 9 % 9, 1 + number / 81];
     let streams: Vec<Vec<u8>> = (0..600).map(|number| silent(4_096, &header(number))).collect();
-    let refused = bank(&streams).prepare(&PRESET);
-    assert!(matches!(refused, Err(BankError::TooCostly { .. })), "{refused:?}");
+    let refusal = bank(&streams).prepare(&PRESET);
+    assert!(matches!(refusal, Err(BankError::TooCostly { .. })), "{refusal:?}");
     // Equal headers are parsed only once, so the same number of streams is within the limit.
     let equal_headers = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
     equal_headers.prepare(&PRESET).expect("within the cost limit");

@@ -167,8 +167,8 @@ pub(crate) const CASES: &[Case] = &[
         name: "unknown chunks and lists",
         file: || {
             file(|file| {
-                let known = list(file, b"pdta").clone();
-                let mut unknown = List { kind: *b"what", ..known };
+                let chunk_list = list(file, b"pdta").clone();
+                let mut unknown = List { kind: *b"what", ..chunk_list };
                 unknown.chunks.iter_mut().for_each(|chunk| chunk.id = *b"????");
                 list(file, b"pdta").chunks.insert(0, Chunk::new(b"phdx", vec![1; 37]));
                 file.lists.insert(0, unknown);

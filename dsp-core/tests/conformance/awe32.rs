@@ -198,12 +198,12 @@ fn the_low_data_byte_sets_the_cutoff_from_100_hz_to_8_khz() {
     let select = [control(99, 127), control(98, CUTOFF)];
     for (value, hz) in CUTOFFS_HZ {
         let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
-        let open = level(&tuned(hz, &[]), &[]);
+        let open_level = level(&tuned(hz, &[]), &[]);
         let check = |label: &str, zone_cents: i16, data: &[Event]| {
             let rig = tuned(hz, &[(INITIAL_FILTER_FC, zone_cents)]);
             let events = [&select[..], data].concat();
             let label = format!("{value}, {label}");
-            assert_near(&label, db(level(&rig, &events) / open), -3.01, 0.15);
+            assert_near(&label, db(level(&rig, &events) / open_level), -3.01, 0.15);
         };
         check("an open filter in the zone", 13_500, &[control(6, 64), control(38, value)]);
         check("a closed filter in the zone", 1_500, &[control(6, 64), control(38, value)]);
@@ -274,16 +274,16 @@ fn realtime_numbers_change_sounding_notes_and_all_numbers_change_the_next_note()
     for number in 0..=26 {
         let mut events = vec![(0.0, on(60, 127))];
         events.extend(at(0.5, &awe32(number, 60)));
-        let changed = outputs(rig.play(&events, 0.9));
-        assert_eq!(changed != untouched, REALTIME.contains(&number), "number {number}");
+        let changed_outputs = outputs(rig.play(&events, 0.9));
+        assert_eq!(changed_outputs != untouched, REALTIME.contains(&number), "number {number}");
         let two_notes = |events_between: &[(f64, Event)]| {
             let mut events = vec![(0.0, on(60, 127)), (0.3, off(60))];
             events.extend(events_between);
             events.extend([(0.4, on(60, 127)), (1.0, off(60))]);
             outputs(rig.play(&events, 1.6))
         };
-        let changed = two_notes(&at(0.35, &awe32(number, 60)));
-        assert!(changed != two_notes(&[]), "number {number} does not change the next note");
+        let changed_outputs = two_notes(&at(0.35, &awe32(number, 60)));
+        assert!(changed_outputs != two_notes(&[]), "number {number} does not change the next note");
     }
 }
 

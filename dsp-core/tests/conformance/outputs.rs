@@ -21,7 +21,7 @@ fn at_end(output: &[f64]) -> f64 {
 #[test]
 fn two_fifths_of_the_attenuation_count() {
     // Section 8.1.2, number 48. On the sound cards for which banks were made, a decibel of
-    // attenuation in the file has an effect of 0.4 dB, and the engine follows these.
+    // attenuation in the file has an effect of 0.4 dB. The engine follows these.
     let full = at_end(&dry(&[]).left);
     for attenuation_cb in [50, 100, 400, 1_000] {
         let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full);

@@ -73,10 +73,15 @@ fn check(
 ) {
     let level = |rig: &Rig| rms(part(&rig.hold(60, velocity, 0.5).left, 0.2, 0.5));
     let filtered = configure(modulators.rig(BASE, expected_cents));
-    let open = ZoneModulators::default().rig(13_500, expected_cents);
+    let open_sound = ZoneModulators::default().rig(13_500, expected_cents);
     let label = format!("{label}, velocity {velocity}");
-    assert_near(&label, db(level(&filtered) / level(&open)), -3.01, 0.2);
-    assert_near(&format!("{label}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
+    assert_near(&label, db(level(&filtered) / level(&open_sound)), -3.01, 0.2);
+    assert_near(
+        &format!("{label}, reduced"),
+        db(level(&filtered.reduced()) / level(&open_sound)),
+        -3.01,
+        0.2,
+    );
 }
 
 /// Returns the cutoff in absolute cents that the form of version 2.04 sets at a velocity.

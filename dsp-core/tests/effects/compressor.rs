@@ -100,8 +100,8 @@ fn the_side_chain_replaces_the_main_input() {
     check("gain for a side-chain 16 dB above the threshold, dB", gain_db, -12.0, 1e-3);
 
     let loud = noise(1.0, 9_600);
-    let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
-    assert_eq!(process_with_side_chain(&mut chain_of("compressor", &settings), &loud, &silent), loud);
+    let silent_input = [vec![0.0; 9_600], vec![0.0; 9_600]];
+    assert_eq!(process_with_side_chain(&mut chain_of("compressor", &settings), &loud, &silent_input), loud);
 
     // Each channel of the side-chain affects both channels of the output.
     let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];

@@ -16,8 +16,8 @@ fn gate(settings: &[(&str, f64)]) -> EffectChain {
 
 /// Returns the gate of [`gate`] at another sample rate.
 fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
-    let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
-    let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
+    let plain_settings = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
+    let settings: Vec<_> = plain_settings.iter().chain(settings).copied().collect();
     chain_at(sample_rate_hz, "gate", &settings)
 }
 
@@ -65,7 +65,7 @@ fn opening_and_closing_have_their_time_constants() {
             let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
             let attack = frames_to_63(&gains_db, 100, 100 + open);
             let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
-            for (label, time_ms, measured) in
+            for (label, time_ms, measured_ms) in
                 [("attack", attack_ms, attack), ("release", release_ms, release)]
             {
                 let expected = frames(time_ms);
@@ -74,7 +74,7 @@ fn opening_and_closing_have_their_time_constants() {
                 let tolerance = 0.02 * expected + 0.125;
                 check(
                     &format!("at {rate_hz} Hz, frames of {time_ms} ms {label}"),
-                    measured,
+                    measured_ms,
                     expected,
                     tolerance,
                 );

@@ -249,9 +249,9 @@ fn the_gain_falls_before_a_peak_and_recovers_with_its_time_constant() {
         // After the averaging window has passed the peak, the difference to 1 falls exponentially.
         let start = 9_600 + 150;
         let remaining = (1.0 - gains[start + release_frames]) / (1.0 - gains[start]);
-        let measured = -(release_frames as f64) / remaining.ln();
+        let measured_frames = -(release_frames as f64) / remaining.ln();
         let expected = release_frames as f64;
-        check(&format!("frames of {release_ms} ms release"), measured, expected, 0.01 * expected);
+        check(&format!("frames of {release_ms} ms release"), measured_frames, expected, 0.01 * expected);
     }
 }
 

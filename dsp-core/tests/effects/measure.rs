@@ -213,16 +213,16 @@ pub(crate) fn rms(values: &[f32]) -> f64 {
 /// Prints a measured value and asserts that it differs from the expected value by at most
 /// `tolerance`.
 #[track_caller]
-pub(crate) fn check(label: &str, measured: f64, expected: f64, tolerance: f64) {
-    println!("{label}: {measured:.4}, expected {expected:.4} +- {tolerance}");
+pub(crate) fn check(label: &str, measured_value: f64, expected: f64, tolerance: f64) {
+    println!("{label}: {measured_value:.4}, expected {expected:.4} +- {tolerance}");
     assert!(
-        (measured - expected).abs() <= tolerance,
-        "{label}: {measured}, expected {expected} +- {tolerance}"
+        (measured_value - expected).abs() <= tolerance,
+        "{label}: {measured_value}, expected {expected} +- {tolerance}"
     );
 }
 
-/// Asserts that an effect that is reset to a frame has the same output as one that has processed
-/// silence from the session's start to this frame.
+/// Asserts that resetting an effect to a frame gives the same output as processing silence from the
+/// session's start to this frame.
 #[track_caller]
 pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;

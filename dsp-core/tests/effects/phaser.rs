@@ -161,10 +161,11 @@ fn changes_do_not_click() {
         ("feedback", -0.3),
     ] {
         let mut chain = chain_of("phaser", &[]);
-        let before = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
+        let first_output = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
         chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
-        let after = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
-        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        let second_output = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
+        let ratio =
+            largest_step(&[&first_output[0][2_000..], &second_output[0]].concat()) / largest_step(&input);
         println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.0);
     }

@@ -157,10 +157,14 @@ fn the_output_does_not_depend_on_the_call_size() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let whole = play(&mut chain(kind, setting), kind, &input, &[usize::MAX / 2]);
+            let whole_output = play(&mut chain(kind, setting), kind, &input, &[usize::MAX / 2]);
             for calls in [&[1][..], &[128], &[512], &[3, 31, 1, 77, 256]] {
                 let pieces = play(&mut chain(kind, setting), kind, &input, calls);
-                assert!(bits(&whole) == bits(&pieces), "{} at {setting:?} in calls of {calls:?}", kind.id);
+                assert!(
+                    bits(&whole_output) == bits(&pieces),
+                    "{} at {setting:?} in calls of {calls:?}",
+                    kind.id
+                );
             }
         }
     }
@@ -225,8 +229,8 @@ fn skipping_silence_does_not_change_the_output() {
 #[test]
 fn a_reset_effect_equals_a_new_effect() {
     // The input is longer than any echo, so state that survives the reset would be audible.
-    let before = noise(0.9, 4 * SECOND);
-    let (after, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
+    let first_noise = noise(0.9, 4 * SECOND);
+    let (second_noise, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
         for (setting, frame) in SETTINGS.into_iter().zip([0, 12_345, 0, 12_345]) {
             let fresh = |frame| {
@@ -236,7 +240,7 @@ fn a_reset_effect_equals_a_new_effect() {
                 chain
             };
             let mut used = fresh(7);
-            process_unchanged(&mut used, &before);
+            process_unchanged(&mut used, &first_noise);
             // These changes leave all parameters ramping back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
             for (index, value) in &values {
@@ -251,7 +255,7 @@ fn a_reset_effect_equals_a_new_effect() {
             used.set_time(MusicalTime { beat: 3.25, ..TIME });
             let mut new = fresh(frame);
             let [output, expected] = [&mut used, &mut new]
-                .map(|chain| [process_unchanged(chain, &after), play(chain, kind, &short, &[512])]);
+                .map(|chain| [process_unchanged(chain, &second_noise), play(chain, kind, &short, &[512])]);
             for (output, expected) in output.iter().zip(&expected) {
                 assert!(bits(output) == bits(expected), "{} at {setting:?}", kind.id);
             }
@@ -321,10 +325,10 @@ fn the_output_falls_silent_within_20_s_after_the_input() {
         let mut chain = chain(kind, Setting::Defaults);
         let [left, right] = &mut noise(0.5, SECOND);
         chain.process(left, right, &[]);
-        let mut after = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
-        let [left, right] = &mut after;
+        let mut second_noise = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
+        let [left, right] = &mut second_noise;
         chain.process(left, right, &[]);
-        let end = after.each_ref().map(|values| peak(&values[19 * SECOND..]));
+        let end = second_noise.each_ref().map(|values| peak(&values[19 * SECOND..]));
         println!("{}: {end:?} after 19 s of silence", kind.id);
         assert!(end.iter().all(|peak| *peak < 1e-6), "{} is still audible at {end:?}", kind.id);
     }
@@ -339,8 +343,8 @@ fn decaying_output_is_never_subnormal() {
         for setting in SETTINGS {
             let mut bare = BareEffect::new(kind, setting);
             bare.play(&noise(0.5, SECOND), false);
-            let after = bare.play(&silence, false);
-            let subnormal_count = after.iter().flatten().filter(|value| value.is_subnormal()).count();
+            let second_noise = bare.play(&silence, false);
+            let subnormal_count = second_noise.iter().flatten().filter(|value| value.is_subnormal()).count();
             println!("{} at {setting:?}: {subnormal_count} subnormal values", kind.id);
             assert!(subnormal_count <= MAX_SUBNORMAL_VALUES, "{} at {setting:?}", kind.id);
         }
@@ -357,11 +361,11 @@ fn silence_before_an_echo_is_not_longer_than_declared() {
             let mut chain = chain(kind, setting);
             let [left, right] = &mut noise(0.5, SECOND / 20);
             chain.process(left, right, &[]);
-            let mut after = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
-            let [left, right] = &mut after;
+            let mut second_noise = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
+            let [left, right] = &mut second_noise;
             chain.process(left, right, &[]);
             let longest_silence_frames = chain.longest_silence_frames();
-            let is_audible = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
+            let is_audible = |frame: &usize| second_noise.iter().any(|values| values[*frame].abs() > SILENCE);
             let (mut last, mut longest) = (0, 0);
             for frame in (0..12 * SECOND).filter(is_audible) {
                 (longest, last) = (longest.max(frame - last), frame);

@@ -14,11 +14,11 @@ impl Chunk {
         Self { id: *id, size: None, body }
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend(self.id);
-        out.extend(self.size.unwrap_or(self.body.len() as u32).to_le_bytes());
-        out.extend(&self.body);
-        out.resize(out.len() + self.body.len() % 2, 0);
+    fn write(&self, output: &mut Vec<u8>) {
+        output.extend(self.id);
+        output.extend(self.size.unwrap_or(self.body.len() as u32).to_le_bytes());
+        output.extend(&self.body);
+        output.resize(output.len() + self.body.len() % 2, 0);
     }
 }
 

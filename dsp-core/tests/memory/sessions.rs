@@ -40,16 +40,16 @@ fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
         let mut render = OfflineRender::new(session, slots, tail).expect("valid session");
         while render.next_block().is_some() {}
     });
-    let (measured, estimate) = (cost.peak_bytes as u64, need.bytes());
-    println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.components().first());
+    let (measured_bytes, estimate) = (cost.peak_bytes as u64, need.bytes());
+    println!("{name}: {measured_bytes} measured, {estimate} estimated; {:?}", need.components().first());
     assert!(
-        measured <= estimate,
-        "{name}: {measured} bytes used, {estimate} estimated: {:?}",
+        measured_bytes <= estimate,
+        "{name}: {measured_bytes} bytes used, {estimate} estimated: {:?}",
         need.components()
     );
     assert!(
-        estimate <= 4 * measured + 4 * 1024 * 1024,
-        "{name}: only {measured} bytes used, {estimate} estimated: {:?}",
+        estimate <= 4 * measured_bytes + 4 * 1024 * 1024,
+        "{name}: only {measured_bytes} bytes used, {estimate} estimated: {:?}",
         need.components()
     );
 }
@@ -103,12 +103,12 @@ fn a_session_uses_at_most_its_estimated_memory() {
 #[test]
 fn the_estimate_includes_latency_compensation() {
     const TRACKS: usize = 100;
-    let late = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
+    let late_track = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
     let send = SendSettings { to: 0, gain: 1.0, pre_fader: false };
     let bus = track(0);
     let without_latency = |id: usize| Track { output: Some(0), sends: vec![send; 16], ..track(id) };
-    let late = Track { output: Some(0), ..late };
-    let tracks = std::iter::once(bus).chain((1..TRACKS).map(without_latency)).chain([late]).collect();
+    let late_track = Track { output: Some(0), ..late_track };
+    let tracks = std::iter::once(bus).chain((1..TRACKS).map(without_latency)).chain([late_track]).collect();
     let session = session(tracks);
     check("routes without latency beside one with latency", &session, &[]);
     let need = session.memory_need(Slots::default()).expect("valid session");
@@ -121,7 +121,7 @@ fn the_largest_component_is_listed_first() {
         |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
     let need =
         session((0..100).map(with_delays).collect()).memory_need(Slots::default()).expect("valid session");
-    let largest = &need.components()[0];
-    assert_eq!((largest.kind.as_str(), largest.count), ("delay effects", 1_600));
-    assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);
+    let largest_component = &need.components()[0];
+    assert_eq!((largest_component.kind.as_str(), largest_component.count), ("delay effects", 1_600));
+    assert!(largest_component.bytes > 3_000_000_000, "{} bytes", largest_component.bytes);
 }

@@ -308,12 +308,15 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
                     "{name}: a step is outside the range"
                 );
                 let clipped_before = quantizer.clipped_samples();
-                let after = quantized(&mut quantizer, &vec![0.0; 100_000]);
-                largest = largest.max(highest_magnitude(&after));
+                let silent_output = quantized(&mut quantizer, &vec![0.0; 100_000]);
+                largest = largest.max(highest_magnitude(&silent_output));
                 assert!(largest <= largest_error(shaping), "{bits} bits, {shaping:?} after {name}");
                 let deviation = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
-                worst_rms =
-                    if deviation(rms(&after)) > deviation(worst_rms) { rms(&after) } else { worst_rms };
+                worst_rms = if deviation(rms(&silent_output)) > deviation(worst_rms) {
+                    rms(&silent_output)
+                } else {
+                    worst_rms
+                };
                 assert!(
                     deviation(worst_rms) < 0.02,
                     "{bits} bits, {shaping:?}: {worst_rms} LSB RMS after {name}"
@@ -345,8 +348,8 @@ fn rates_without_a_filter_have_white_noise_and_report_it() {
             println!("{sample_rate_hz} Hz, {requested:?} requested: {actual:?}, {rms:.3} LSB RMS");
             assert_eq!(actual, expected);
             assert!((rms / expected_rms(expected) - 1.0).abs() < 0.02);
-            let plain = QuantizerConfig { shaping: NoiseShaping::Off, ..config };
-            let white = quantized(&mut QuantizerProcessor::new(plain), &vec![0.0; 200_000]);
+            let plain_config = QuantizerConfig { shaping: NoiseShaping::Off, ..config };
+            let white = quantized(&mut QuantizerProcessor::new(plain_config), &vec![0.0; 200_000]);
             assert_eq!(errors == white, actual == NoiseShaping::Off);
         }
     }

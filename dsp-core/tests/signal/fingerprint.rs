@@ -36,8 +36,8 @@ fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     let readings = meter.read();
     let loudness = [readings.momentary_lufs, readings.short_term_lufs, readings.integrated_lufs];
     let other_readings = [readings.true_peak_dbtp, readings.sample_peak_dbfs, readings.correlation];
-    let all = [&loudness[..], &other_readings, &readings.rms_db, &readings.spectrum_db].concat();
-    all.into_iter().map(f64::to_bits).collect()
+    let all_readings = [&loudness[..], &other_readings, &readings.rms_db, &readings.spectrum_db].concat();
+    all_readings.into_iter().map(f64::to_bits).collect()
 }
 
 /// Computes the hash of the output of resampling, dither and the meters.

@@ -97,10 +97,10 @@ fn the_true_peak_of_tones_up_to_45_percent_of_the_sample_rate_is_their_level() {
             for phase in 0..16 {
                 let mut signal = tone(cycles, f64::from(phase) / 64.0, 8_000);
                 fade(&mut signal, 1_000);
-                let read = true_peak_dbtp(rate_hz, &signal);
-                highest = highest.max(read);
+                let measured_dbtp = true_peak_dbtp(rate_hz, &signal);
+                highest = highest.max(measured_dbtp);
                 if cycles <= 0.45 {
-                    lowest = lowest.min(read);
+                    lowest = lowest.min(measured_dbtp);
                 }
             }
         }

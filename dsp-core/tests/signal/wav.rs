@@ -46,8 +46,8 @@ fn errors(steps: &[f64], samples: &[f32], full_scale: f64) -> Vec<f64> {
     steps.iter().zip(exact).map(|(step, exact)| step - exact).collect()
 }
 
-/// Returns noise, a slow tone with long peaks and a square wave, all 12 dB above full scale and
-/// then limited by the limiter of the mix.
+/// Returns noise, a slow tone with long peaks and a square wave. All are 12 dB above full scale,
+/// and limited by the limiter of the mix.
 fn limited(rate_hz: u32) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let noise = core::iter::repeat_with(|| {

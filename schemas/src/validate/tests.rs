@@ -317,16 +317,16 @@ fn an_independent_validator_agrees() {
     let (mut valid, mut invalid) = (0, 0);
     for pointer in &pointers {
         for replacement in &replacements {
-            let mut changed = document.clone();
-            *changed.pointer_mut(pointer).unwrap() = replacement.clone();
-            let text = JsonText::of_value(&changed);
+            let mut changed_document = document.clone();
+            *changed_document.pointer_mut(pointer).unwrap() = replacement.clone();
+            let text = JsonText::of_value(&changed_document);
             let mut check = Check {
                 schema: Schema::project(),
                 pointer: String::new(),
                 violations: Violations::default(),
             };
             check.value(text.view(), check.schema.root());
-            let expected = independent.is_valid(&changed);
+            let expected = independent.is_valid(&changed_document);
             assert_eq!(
                 check.violations.is_empty(),
                 expected,

@@ -40,7 +40,8 @@ fn parts(template: &str) -> Vec<Part<'_>> {
 }
 
 fn is_name(text: &str) -> bool {
-    let has_first_letter = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    let has_first_letter =
+        text.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
     has_first_letter
         && text.len() <= NAME_MAX_CHARS
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

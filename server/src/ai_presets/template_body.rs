@@ -64,9 +64,11 @@ impl TemplateBody {
                 fault(format!("/keywords/{index}"), format!("`{keyword}` occurs twice"));
             }
         }
-        let Some(first) = errors.first() else { return Ok(self) };
-        let detail =
-            format!("The template is not valid. The first error is at {}: {}", first.pointer, first.detail);
+        let Some(first_error) = errors.first() else { return Ok(self) };
+        let detail = format!(
+            "The template is not valid. The first error is at {}: {}",
+            first_error.pointer, first_error.detail
+        );
         Err(ApiError::Invalid { code: "invalid_template", detail, errors })
     }
 }

@@ -162,18 +162,18 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let (sender, mut pieces) = mpsc::channel(8);
     tokio::spawn(async move {
         let mut body = client_response.into_body().into_data_stream();
-        while let Some(piece) = body.next().await {
-            sender.send(piece.expect("bytes")).await.expect("the test receives");
+        while let Some(chunk) = body.next().await {
+            sender.send(chunk.expect("bytes")).await.expect("the test receives");
         }
     });
     let before_timeout = Duration::from_millis(900);
     let first = tokio::time::timeout(before_timeout, pieces.recv()).await.expect("in time").expect("a piece");
     assert_eq!(first, "data: {\"n\":1}\n\n");
-    let last = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
+    let last_piece = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
         .await
         .expect("in time")
         .expect("a piece");
-    let text = String::from_utf8_lossy(&last).into_owned();
+    let text = String::from_utf8_lossy(&last_piece).into_owned();
     assert!(text.starts_with("\n\nevent: error\ndata: {") && text.contains("ai_timeout"), "{text}");
     assert_eq!(pieces.recv().await, None);
 }
@@ -235,11 +235,15 @@ async fn failures_of_the_service_are_reported_without_the_key() {
         ("bad-request", 400, "ai_refused", "messages is empty, says (hidden)"),
         ("busy", 429, "too_many_requests", "slow down"),
     ] {
-        let before = upstream.count();
+        let count_before = upstream.count();
         let answer = chat_with(&app, model).await;
         let detail = answer.problem(status, code);
         assert!(detail.contains(quoted) && !detail.contains(KEY), "{model}: {detail}");
-        assert_eq!(upstream.count(), before + 1, "{model}: expected one request and no followed redirect");
+        assert_eq!(
+            upstream.count(),
+            count_before + 1,
+            "{model}: expected one request and no followed redirect"
+        );
         if model == "busy" {
             assert_eq!(answer.header("retry-after"), "33");
         }

@@ -14,11 +14,11 @@ pub(super) const OPUS: &[u8] = include_bytes!("fixtures/opus.ogg");
 
 /// Returns a RIFF or IFF chunk.
 pub(super) fn chunk(id: &[u8; 4], size: [u8; 4], body: &[u8]) -> Vec<u8> {
-    let mut out = [&id[..], &size[..], body].concat();
+    let mut output = [&id[..], &size[..], body].concat();
     if body.len() % 2 == 1 {
-        out.push(0);
+        output.push(0);
     }
-    out
+    output
 }
 
 /// Returns a chunk of a WAV file with its correct size.

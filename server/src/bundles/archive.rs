@@ -174,7 +174,7 @@ fn repeated_name<R: Read + Seek>(zip: ZipArchive<LimitedReader<R>>) -> Option<St
 
 /// Returns the name of an entry for an error text: without control characters, and shortened.
 pub(crate) fn shown_name(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(100).collect()
+    name.chars().filter(|character| !character.is_control()).take(100).collect()
 }
 
 /// Whether a bundle may contain an entry with this name.

@@ -127,23 +127,23 @@ async fn a_bundle_contains_the_project_and_each_audio_file_once() {
         "{:?}",
         answer.headers
     );
-    let found = entries(&answer.bytes);
-    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    let archive_entries = entries(&answer.bytes);
+    let names: Vec<&str> = archive_entries.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names[..2], ["bundle.json", "project.json"]);
     assert_eq!(names.len(), 4);
-    let manifest: Value = serde_json::from_slice(&found[0].1).expect("JSON");
+    let manifest: Value = serde_json::from_slice(&archive_entries[0].1).expect("JSON");
     assert_eq!((&manifest["version"], &manifest["missing"]), (&json!(1), &json!(["gone"])));
     assert_eq!(manifest["audio"][0]["name"], "ein.wav");
     assert_eq!(
-        found[2],
+        archive_entries[2],
         (manifest["audio"][0]["path"].as_str().expect("a path").to_owned(), songs.first_bytes.clone())
     );
     let raw = songs.get(&songs.ada, &format!("{PROJECTS}/song/raw")).await;
-    assert_eq!(found[1].1, raw.bytes);
+    assert_eq!(archive_entries[1].1, raw.bytes);
 
     // A second bundle has the same bytes and tag.
-    let again = songs.bundle().await;
-    assert_eq!(again.bytes, answer.bytes);
+    let second_bundle = songs.bundle().await;
+    assert_eq!(second_bundle.bytes, answer.bytes);
     let call = songs.app.remote(Method::GET, &format!("{PROJECTS}/song/bundle")).token(&songs.ada);
     call.header("if-none-match", answer.header("etag")).send().await.expect(304);
     assert_eq!(
@@ -156,7 +156,7 @@ async fn a_bundle_contains_the_project_and_each_audio_file_once() {
 async fn an_imported_bundle_has_the_same_bytes() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
-    let before = songs.raw("song").await;
+    let document_before = songs.raw("song").await;
 
     // If the exported project still exists, the import has a new id, and no audio is stored again.
     let copy = songs.import(&songs.ada, &bundle).await;
@@ -171,13 +171,13 @@ async fn an_imported_bundle_has_the_same_bytes() {
     assert_eq!(copy.header("location"), format!("{PROJECTS}/{copy_id}"));
     assert_eq!(songs.audio_count(&songs.ada).await, 2);
     let text = songs.raw(&copy_id).await;
-    assert_eq!(text.replace(&copy_id, "song"), before);
+    assert_eq!(text.replace(&copy_id, "song"), document_before);
 
     // If the project was deleted first, its import has the same id and bytes.
     songs.app.remote(Method::DELETE, &format!("{PROJECTS}/song")).token(&songs.ada).send().await.expect(204);
     let body = songs.import(&songs.ada, &bundle).await.expect(201);
     assert_eq!(body["project_id"], "song");
-    assert_eq!(songs.raw("song").await, before);
+    assert_eq!(songs.raw("song").await, document_before);
     assert_eq!(songs.bundle().await.bytes, bundle);
 }
 
@@ -345,9 +345,9 @@ async fn a_bundle_with_two_entries_of_the_same_name_is_refused() {
     let bundle = songs.bundle().await.bytes;
     // The writer refuses duplicate names, so the second entry is renamed afterwards.
     let mut twice = changed(&bundle, |all| {
-        let again =
+        let second_bundle =
             all.iter().find(|(name, _)| name == "project.json").expect("the project's entry").1.clone();
-        all.push(("projecT.json".to_owned(), again));
+        all.push(("projecT.json".to_owned(), second_bundle));
     });
     let offsets: Vec<usize> =
         (0..twice.len()).filter(|&offset| twice[offset..].starts_with(b"projecT.json")).collect();
@@ -387,8 +387,8 @@ async fn a_project_may_refer_to_many_missing_files() {
 async fn the_size_of_unread_bundles_is_limited() {
     const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
     let songs = Songs::start(&[]).await;
-    let whole = songs.bundle().await;
-    assert_eq!(whole.status, 200);
+    let whole_bundle = songs.bundle().await;
+    assert_eq!(whole_bundle.status, 200);
     // Another user's files are being sent.
     let unread = songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES - 1_000).expect("the first");
     songs.bundle().await.problem(503, "busy");
@@ -396,10 +396,10 @@ async fn the_size_of_unread_bundles_is_limited() {
     let path = format!("{PROJECTS}/song/bundle");
     let part =
         songs.app.remote(Method::GET, &path).token(&songs.ada).header("range", "bytes=2-5").send().await;
-    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole.bytes[2..6]));
+    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole_bundle.bytes[2..6]));
     assert_eq!(part.header("accept-ranges"), "bytes");
     let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
-    let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
+    let unchanged = unchanged.header("if-none-match", whole_bundle.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
     songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
 }

@@ -6,9 +6,9 @@ use super::*;
 use crate::extract::{DOCUMENTS_AT_ONCE_KIB, SMALL_AT_ONCE_KIB};
 
 fn load(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    let mut all = vec![("SF_STORAGE_DIR", "/srv/songs")];
-    all.extend_from_slice(pairs);
-    Config::load(&Source::from_pairs(all))
+    let mut settings = vec![("SF_STORAGE_DIR", "/srv/songs")];
+    settings.extend_from_slice(pairs);
+    Config::load(&Source::from_pairs(settings))
 }
 
 #[track_caller]
@@ -34,9 +34,9 @@ fn the_default_memory_limits_add_up_to_less_than_1_5_gb() {
     const MEMORY_FACTOR: u64 = 10;
     let Config { sound, limits, .. } = load(&[]).expect("the defaults are valid");
     let documents_bytes = MEMORY_FACTOR * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
-    let all =
+    let settings =
         [sound.render_memory_bytes, sound.bank_cache_bytes, limits.bodies_memory_bytes, documents_bytes];
-    let sum_bytes: u64 = all.iter().sum();
+    let sum_bytes: u64 = settings.iter().sum();
     assert!(
         sum_bytes <= 1_420_000_000,
         "{sum_bytes} bytes leave too little memory for the other parts of the process"

@@ -87,11 +87,11 @@ impl<W: Write> XmlWriter<W> {
 /// Returns a text without control characters and other characters that XML 1.0 does not allow. Line
 /// breaks and tabs become spaces, because attributes do not keep them.
 fn legal(text: &str) -> String {
-    let letters = text.chars().filter_map(|letter| match letter {
+    let letters = text.chars().filter_map(|character| match character {
         '\t' | '\n' | '\r' => Some(' '),
         '\u{fffe}' | '\u{ffff}' => None,
-        letter if letter.is_control() => None,
-        letter => Some(letter),
+        character if character.is_control() => None,
+        character => Some(character),
     });
     letters.collect()
 }

@@ -200,7 +200,9 @@ mod tests {
         assert_eq!(jpeg_dimensions(&JPEG), size(300, 200, 8));
         assert_eq!(png_dimensions(&PNG), size(258, 3, 32));
         for length in 0..JPEG.len() {
-            assert!(jpeg_dimensions(&JPEG[..length]).is_none_or(|found| Some(found) == size(300, 200, 8)));
+            assert!(
+                jpeg_dimensions(&JPEG[..length]).is_none_or(|jpeg_size| Some(jpeg_size) == size(300, 200, 8))
+            );
             assert!(png_dimensions(&PNG[..length.min(25)]).is_none());
         }
     }

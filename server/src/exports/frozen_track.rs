@@ -39,10 +39,10 @@ pub(super) fn freeze(
         match key.raw_name() {
             "kind" | "items" | "synth_engine" | "effects" | "bypass" | "frozen" => {}
             "volume_db" | "pan" if stage == Stage::AfterFader => {}
-            "automation" => push_list(frozen.begin(key), field.entries(), |out, lane| {
+            "automation" => push_list(frozen.begin(key), field.entries(), |output, lane| {
                 let is_kept = keeps_automation(&lane.text("target").unwrap_or_default(), stage);
                 if is_kept {
-                    out.push_str(lane.as_json());
+                    output.push_str(lane.as_json());
                 }
                 is_kept
             }),

@@ -97,7 +97,7 @@ fn too_many(detail: String) -> ApiError {
 /// Returns the largest number of files that are written at the same time. Files of the whole song
 /// are written in a separate pass.
 fn most_at_once(ranges: &[Option<TickRange>]) -> usize {
-    let whole = ranges.iter().filter(|range| range.is_none()).count();
+    let whole_count = ranges.iter().filter(|range| range.is_none()).count();
     let mut changes = BTreeMap::<u32, isize>::new();
     for TickRange { start_tick, end_tick } in ranges.iter().flatten() {
         *changes.entry(*start_tick).or_default() += 1;
@@ -107,7 +107,7 @@ fn most_at_once(ranges: &[Option<TickRange>]) -> usize {
         *count += change;
         Some(*count)
     });
-    counts.max().unwrap_or(0).unsigned_abs().max(whole)
+    counts.max().unwrap_or(0).unsigned_abs().max(whole_count)
 }
 
 #[cfg(test)]

@@ -115,8 +115,8 @@ pub(super) async fn render(
         let soundfont_id = request.soundfont_id.clone();
         let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of_user(&user.id))?;
         let project = request.into_project()?;
-        let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
-        let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
+        let opened_banks = snapshot.open(&work_state, soundfont_id.as_deref())?;
+        let (bank, chosen) = opened_banks.ok_or(RenderError::NoSoundFont)?;
         // The file is unnamed, so the operating system deletes it once the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));

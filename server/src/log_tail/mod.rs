@@ -84,8 +84,8 @@ mod tests {
         for number in 0..LINES_MAX + 5 {
             tail.write_all(format!("{{\"number\":{number}}}\n").as_bytes()).expect("adds the line");
         }
-        let all = tail.newest(usize::MAX, |_| true);
-        assert_eq!((all.len(), &all[0]["number"]), (LINES_MAX, &Value::from(5)));
+        let all_lines = tail.newest(usize::MAX, |_| true);
+        assert_eq!((all_lines.len(), &all_lines[0]["number"]), (LINES_MAX, &Value::from(5)));
         let even = tail.newest(2, |line| line["number"].as_u64().is_some_and(|number| number % 2 == 0));
         assert_eq!(
             even.iter().map(|line| line["number"].as_u64().unwrap()).collect::<Vec<_>>(),

@@ -94,8 +94,8 @@ async fn only_administrators_read_metrics_unless_they_are_open() {
     let key = app.create_api_key(&app.admin_token().await).await;
     text(&app.remote(Method::GET, "/metrics").token(&key).send().await);
 
-    let open = TestApp::with(&[("SF_METRICS", "open")]).await;
-    text(&open.remote(Method::GET, "/metrics").send().await);
+    let open_app = TestApp::with(&[("SF_METRICS", "open")]).await;
+    text(&open_app.remote(Method::GET, "/metrics").send().await);
     let off = TestApp::with(&[("SF_METRICS", "off")]).await;
     off.local(Method::GET, "/metrics").send().await.problem(404, "metrics_off");
 }

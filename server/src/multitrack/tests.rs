@@ -55,8 +55,8 @@ async fn a_file_becomes_a_project_that_can_be_saved_and_exported() {
     assert_eq!(by_id.header("content-type"), "audio/midi");
     assert!(by_id.header("content-disposition").contains("My song.mid"), "{:?}", by_id.headers);
     assert!(by_id.bytes.starts_with(b"MThd") && by_id.bytes == by_document.bytes);
-    let again = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
-    assert_eq!(again["tracks"][0]["items"][0]["notes"], item["notes"]);
+    let second_project = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
+    assert_eq!(second_project["tracks"][0]["items"][0]["notes"], item["notes"]);
 }
 
 #[tokio::test]

@@ -64,10 +64,10 @@ async fn vst3_plugins_list_ids_units_and_texts() {
     assert_eq!((&room["is_automatable"], &master["is_automatable"]), (&json!(false), &json!(true)));
     // A parameter that cannot be automated can be set to a value.
     let params = json!({master["id"].to_string(): 0.25, room["id"].to_string(): 1.0});
-    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
-    let new_master = parameter(&changed, "Master level");
+    let changed_answer = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
+    let new_master = parameter(&changed_answer, "Master level");
     assert_eq!((&new_master["value"], &new_master["text"]), (&json!(0.25), &new_master["texts"][25]));
-    let new_room = parameter(&changed, "Room");
+    let new_room = parameter(&changed_answer, "Room");
     let texts = new_room["texts"].as_array().expect("a list");
     assert_eq!((&new_room["value"], Some(&new_room["text"])), (&json!(1.0), texts.last()));
     assert_ne!(new_room["text"], room["text"]);
@@ -83,13 +83,13 @@ async fn values_of_a_request_have_the_texts_of_the_plugin() {
     assert_ne!(texts[37], texts[38]);
     let body = json!({"plugin_id": ids[0], "params": {"Cutoff": 0.37}, "values": [{"id": id, "value": 0.38}],
         "with_state": true});
-    let changed = send(&service, &body).await.expect(200);
-    let cutoff = parameter(&changed, "Cutoff");
+    let changed_answer = send(&service, &body).await.expect(200);
+    let cutoff = parameter(&changed_answer, "Cutoff");
     assert!((cutoff["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{cutoff}");
     assert_eq!(cutoff["text"], texts[37]);
-    assert_eq!(changed["value_texts"], json!([texts[38]]));
+    assert_eq!(changed_answer["value_texts"], json!([texts[38]]));
     // The state contains the values.
-    let restored = json!({"plugin_id": ids[0], "state": changed["state"]});
+    let restored = json!({"plugin_id": ids[0], "state": changed_answer["state"]});
     let restored = send(&service, &restored).await.expect(200);
     let restored = parameter(&restored, "Cutoff");
     assert!((restored["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{restored}");
@@ -125,8 +125,8 @@ async fn check_preset_file(module: &str, file_name: &str, start: &[u8]) {
     let list = send(&service, &json!({"plugin_id": id})).await.expect(200);
     let parameters = list["parameters"].as_array().expect("a list");
     let continuous = |parameter: &&Value| parameter["step_count"] == 0 && parameter["is_automatable"] == true;
-    let changed = parameters.iter().find(continuous).expect("a continuous parameter")["id"].to_string();
-    let params = json!({ changed: 0.375 });
+    let parameter_id = parameters.iter().find(continuous).expect("a continuous parameter")["id"].to_string();
+    let params = json!({ parameter_id: 0.375 });
     let saved = save(&json!({"plugin_id": id, "params": params})).await;
     assert_eq!(saved.status.as_u16(), 200, "{file_name}: {}", String::from_utf8_lossy(&saved.bytes));
     assert!(saved.header("content-disposition").contains(file_name), "{file_name}");
@@ -172,11 +172,12 @@ async fn lists_are_cached_by_module_and_request() {
     let body = json!({"plugin_id": ids[0]});
     let first = send(&service, &body).await.expect(200);
     // Without a permit, no plugin can be started.
-    let all = service.app.state.plugin_hosts.take_all();
+    let all_permits = service.app.state.plugin_hosts.take_all();
     assert_eq!(send(&service, &body).await.expect(200), first);
-    drop(all);
-    let other = send(&service, &json!({"plugin_id": ids[0], "params": {"Volume": 0.1}})).await.expect(200);
-    assert_ne!(other, first);
+    drop(all_permits);
+    let other_parameter =
+        send(&service, &json!({"plugin_id": ids[0], "params": {"Volume": 0.1}})).await.expect(200);
+    assert_ne!(other_parameter, first);
 }
 
 #[tokio::test]

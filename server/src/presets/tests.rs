@@ -30,25 +30,28 @@ async fn a_preset_is_stored_read_replaced_and_deleted() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let answer = create(&app, &token, &chain(" My echo ")).await;
-    let stored = answer.expect(201);
-    assert_eq!((&stored["name"], &stored["source"]), (&json!("My echo"), &json!("user")));
-    assert_eq!(stored["content"]["effects"][0].get("id"), None);
+    let stored_preset = answer.expect(201);
+    assert_eq!((&stored_preset["name"], &stored_preset["source"]), (&json!("My echo"), &json!("user")));
+    assert_eq!(stored_preset["content"]["effects"][0].get("id"), None);
     let path = answer.header("location").to_owned();
-    assert_eq!(path, format!("{PATH}/{}", stored["id"].as_str().expect("an id")));
-    let read = |path: String| app.remote(Method::GET, &path).token(&token).send();
-    assert_eq!(read(path.clone()).await.expect(200), stored);
+    assert_eq!(path, format!("{PATH}/{}", stored_preset["id"].as_str().expect("an id")));
+    let read_path = |path: String| app.remote(Method::GET, &path).token(&token).send();
+    assert_eq!(read_path(path.clone()).await.expect(200), stored_preset);
 
     let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
     let instrument = json!({ "kind": "instrument", "name": "Keys", "content": { "synth_engine": engine } });
     let replaced = app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.expect(200);
     assert_eq!((&replaced["kind"], &replaced["category"]), (&json!("instrument"), &json!("")));
-    assert_eq!((&replaced["created_at"], &replaced["id"]), (&stored["created_at"], &stored["id"]));
-    assert_eq!(read(path.clone()).await.expect(200), replaced);
+    assert_eq!(
+        (&replaced["created_at"], &replaced["id"]),
+        (&stored_preset["created_at"], &stored_preset["id"])
+    );
+    assert_eq!(read_path(path.clone()).await.expect(200), replaced);
 
     app.remote(Method::DELETE, &path).token(&token).send().await.expect(204);
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
     app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.problem(404, "not_found");
-    read(path).await.problem(404, "not_found");
+    read_path(path).await.problem(404, "not_found");
 }
 
 #[tokio::test]
@@ -83,11 +86,11 @@ async fn user_presets_are_listed_before_factory_presets() {
     for name in ["First", "Second", "Third"] {
         create(&app, &token, &chain(name)).await.expect(201);
     }
-    let all = list(&app, &token, "?limit=200").await;
-    let everything = names(&all);
+    let all_presets = list(&app, &token, "?limit=200").await;
+    let everything = names(&all_presets);
     assert_eq!(everything[..3], ["Third", "Second", "First"]);
-    assert!(everything.len() >= 43 && all["next_cursor"].is_null(), "{}", everything.len());
-    assert!(all["items"][0].get("content").is_none());
+    assert!(everything.len() >= 43 && all_presets["next_cursor"].is_null(), "{}", everything.len());
+    assert!(all_presets["items"][0].get("content").is_none());
 
     let (mut seen, mut query) = (Vec::new(), "?limit=2".to_owned());
     loop {
@@ -143,8 +146,8 @@ async fn factory_presets_can_be_read_but_not_changed() {
 async fn users_cannot_reach_presets_of_other_users() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
-    let stored = create(&app, &ada, &chain("Hers")).await.expect(201);
-    let path = format!("{PATH}/{}", stored["id"].as_str().expect("an id"));
+    let stored_preset = create(&app, &ada, &chain("Hers")).await.expect(201);
+    let path = format!("{PATH}/{}", stored_preset["id"].as_str().expect("an id"));
     for token in [&bob, &app.admin_token().await] {
         app.remote(Method::GET, &path).token(token).send().await.problem(404, "not_found");
         app.remote(Method::PUT, &path).token(token).json(&chain("x")).send().await.problem(404, "not_found");

@@ -29,8 +29,8 @@ impl UnreadDocument {
     /// # Errors
     /// 404 if the user has no such project.
     pub(super) async fn find_current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
-        let current = store::find_current_size(&state.db, owner_id, id).await?;
-        let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
+        let current_size = store::find_current_size(&state.db, owner_id, id).await?;
+        let (revision, size_bytes) = current_size.ok_or_else(|| ApiError::not_found("project", id))?;
         let source = StoredDocument::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }

@@ -3,8 +3,8 @@
 //! To render a part, the session is changed instead of the engine. The part's track is the only
 //! soloed track, so its routes through buses, groups and shared effects stay open and keep their
 //! latencies. The master's limiter must not reduce the signal, because the parts would otherwise
-//! not add up to the mix. Therefore the gain of the master is divided by a power of two, which is
-//! exact in floats, and the output is multiplied by the same factor.
+//! not add up to the mix. Therefore the gain of the master is divided by a power of two, and the
+//! output is multiplied by it. Both are exact in floats.
 
 use std::io::{Seek, Write};
 use std::sync::Arc;
@@ -180,8 +180,8 @@ impl Parts {
     }
 }
 
-/// Returns a session in which only this part is audible, with the gain of the master divided by
-/// [`HEADROOM_FACTOR`] unless the part passes through the master.
+/// Returns a session in which only this part is audible. Unless the part passes through the master,
+/// the gain of the master is divided by [`HEADROOM_FACTOR`].
 fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;

@@ -107,13 +107,13 @@ impl Scanner {
 fn search(folder: &Path, depth: usize, seen: &mut HashSet<PathBuf>, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let Ok(real) = entry.path().canonicalize() else { continue };
-        if real.is_dir() {
-            if depth > 1 && seen.insert(real.clone()) {
-                search(&real, depth - 1, seen, paths);
+        let Ok(real_path) = entry.path().canonicalize() else { continue };
+        if real_path.is_dir() {
+            if depth > 1 && seen.insert(real_path.clone()) {
+                search(&real_path, depth - 1, seen, paths);
             }
-        } else if real.is_file() && is_soundfont(&real) && seen.insert(real.clone()) {
-            paths.push(real);
+        } else if real_path.is_file() && is_soundfont(&real_path) && seen.insert(real_path.clone()) {
+            paths.push(real_path);
         }
     }
 }

@@ -85,7 +85,7 @@ async fn a_task_reports_its_progress_and_succeeds() {
         Ok(json!({ "answer": 42 }))
     };
     let id = start(&app, &owner(&app).await, work).await;
-    let running = loop {
+    let running_task = loop {
         let task = read(&app, &id).await;
         if task["message"] == "halfway" {
             break task;
@@ -93,10 +93,10 @@ async fn a_task_reports_its_progress_and_succeeds() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert_eq!(
-        (&running["state"], &running["progress"], &running["kind"]),
+        (&running_task["state"], &running_task["progress"], &running_task["kind"]),
         (&json!("running"), &json!(0.5), &json!("closure"))
     );
-    assert!(running["started_at"].is_string() && running["finished_at"].is_null());
+    assert!(running_task["started_at"].is_string() && running_task["finished_at"].is_null());
     finish.send(()).expect("the work waits");
     let task = wait_for_end(&app, &id).await;
     assert_eq!((&task["state"], &task["progress"]), (&json!("succeeded"), &json!(1.0)));
@@ -177,8 +177,8 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
     assert!(states_seen.iter().any(|task| task["state"] == "running"), "{states_seen:?}");
     assert_eq!(states_seen.last().map(|task| task["result"].clone()), Some(json!("done")));
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
-    let after = states(follow().await);
-    assert_eq!((after.len(), &after[0]["state"]), (1, &json!("succeeded")));
+    let states_after = states(follow().await);
+    assert_eq!((states_after.len(), &states_after[0]["state"]), (1, &json!("succeeded")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -238,11 +238,11 @@ fn saves_on_one_server_are_visible_on_the_other_at_once() {
     let path = "/api/v1/projects/song-1";
     for revision in 1..=10 {
         let (writer, reader) = if revision % 2 == 0 { (&first, &second) } else { (&second, &first) };
-        let mut changed = song(1);
-        changed["name"] = format!("Revision {revision}").into();
+        let mut changed_song = song(1);
+        changed_song["name"] = format!("Revision {revision}").into();
         let etag = format!("\"{revision}\"");
-        writer.expect(200, "PUT", path, &[("If-Match", &etag)], &changed);
-        assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed["name"]);
+        writer.expect(200, "PUT", path, &[("If-Match", &etag)], &changed_song);
+        assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed_song["name"]);
         // A save that is based on the previous revision is refused.
         reader.expect(412, "PUT", path, &[("If-Match", &etag)], &song(1));
     }

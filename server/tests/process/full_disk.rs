@@ -73,7 +73,7 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
     assert_eq!(upload_answer.status, 201, "{}", upload_answer.body);
     let upload_answer: Value = serde_json::from_str(&upload_answer.body).expect("JSON");
     let file = upload_answer["files"][0]["file_url"].as_str().expect("an address").to_owned();
-    let before = service.send("GET", &file, &[], &[]).expect("an answer").body;
+    let body_before = service.send("GET", &file, &[], &[]).expect("an answer").body;
     assert_eq!(render(&service).expect("an answer").status, 200);
     let upload_path = begin_upload(&service).expect("begins");
 
@@ -99,7 +99,7 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
         assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
-        assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, before);
+        assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, body_before);
         let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
         assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
     };
@@ -126,13 +126,13 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
     disk.empty();
     let restarted = start(&disk);
     assert_eq!(restarted.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
-    assert_eq!(restarted.send("GET", &file, &[], &[]).expect("an answer").body, before);
+    assert_eq!(restarted.send("GET", &file, &[], &[]).expect("an answer").body, body_before);
     restarted.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
     drop(restarted);
     let checked =
         disk.songfoundry(&disk.folder.join("storage")).args(["admin", "check"]).output().expect("runs");
-    let printed = String::from_utf8_lossy(&checked.stdout);
-    assert!(checked.status.success() && printed.contains(" 0 problems"), "{printed}");
+    let printed_text = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && printed_text.contains(" 0 problems"), "{printed_text}");
 }
 
 /// Waits until a task has ended, and returns it.
@@ -259,8 +259,9 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     let password = "vermilion-otter-413-quay";
     let body = json!({ "current_password": first, "new_password": password });
     let token = log_in(&first);
-    let changed = service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
-    let token = bearer(&changed, "access_token");
+    let password_answer =
+        service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
+    let token = bearer(&password_answer, "access_token");
     let by_token = [("Authorization", token.as_str())];
     let key_name = json!({ "name": "nightly" });
     let key = bearer(&service.expect(201, "POST", "/api/v1/auth/api-keys", &by_token, &key_name), "key");
@@ -366,13 +367,13 @@ fn a_restore_without_enough_space_changes_nothing() {
     let backup = tempfile::tempdir().expect("a folder");
     let backup = backup.path().join("backup");
     let admin = |args: &[&str]| disk.songfoundry(&storage).arg("admin").args(args).output().expect("runs");
-    let made = admin(&["backup", backup.to_str().expect("Unicode")]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let backup_output = admin(&["backup", backup.to_str().expect("Unicode")]);
+    assert!(backup_output.status.success(), "{}", String::from_utf8_lossy(&backup_output.stderr));
     disk.fill();
-    let refused = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
-    let errors = String::from_utf8_lossy(&refused.stderr);
+    let refusal = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
+    let errors = String::from_utf8_lossy(&refusal.stderr);
     assert!(
-        !refused.status.success() && errors.contains("MiB of free space; nothing was changed"),
+        !refusal.status.success() && errors.contains("MiB of free space; nothing was changed"),
         "{errors}"
     );
     disk.empty();

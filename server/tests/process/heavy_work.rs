@@ -27,8 +27,8 @@ fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) 
     let mut all_settings = vec![("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
     all_settings.extend(settings);
     let service = Service::start(&folder.join("storage"), &all_settings);
-    let listed = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
-    assert_eq!(listed["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{listed}");
+    let catalog_answer = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    assert_eq!(catalog_answer["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{catalog_answer}");
     service
 }
 
@@ -148,14 +148,14 @@ fn slow_uploads_occupy_no_threads() {
 /// Waits until at most `limit` threads run. Idle threads end after ten seconds. A thread that waits
 /// for an upload would run as long as the upload.
 fn wait_for_threads(service: &Service, limit: u64) {
-    let begun = std::time::Instant::now();
+    let start_time = std::time::Instant::now();
     loop {
         let threads = status_field(service.id(), "Threads:");
         if threads <= limit {
             return;
         }
         assert!(
-            begun.elapsed() < std::time::Duration::from_secs(600),
+            start_time.elapsed() < std::time::Duration::from_secs(600),
             "{threads} threads for slow uploads; the limit is {limit}"
         );
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -186,13 +186,13 @@ fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     // The service keeps the received bytes of an interrupted part.
     let (stream, path) = half_sent.remove(0);
     drop(stream);
-    let begun = std::time::Instant::now();
+    let start_time = std::time::Instant::now();
     loop {
         let status = service.expect(200, "GET", &path, &[], &Value::Null);
         if status["offset_bytes"] == 4 {
             break;
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(600), "{status}");
+        assert!(start_time.elapsed() < std::time::Duration::from_secs(600), "{status}");
     }
 }
 
@@ -295,9 +295,9 @@ fn concurrent_renders_prepare_a_bank_once() {
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
     let bearers = ["ada", "bob", "cy", "dee"].map(|name| register_user(&service, name));
     let peak_growth_mib = |work: &dyn Fn()| {
-        let before = status_field(service.id(), "VmRSS:");
+        let value_before = status_field(service.id(), "VmRSS:");
         work();
-        (status_field(service.id(), "VmHWM:") - before) / 1024
+        (status_field(service.id(), "VmHWM:") - value_before) / 1024
     };
     let alone_mib = peak_growth_mib(&|| assert_eq!(render(&service, "alone").status, 200));
     assert!(alone_mib >= 96, "the bank needed only {alone_mib} MiB");
@@ -322,9 +322,9 @@ fn codebooks_that_are_slow_to_build_are_refused() {
     let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
     assert!(slow.len() < 20_000, "the bank has {} bytes", slow.len());
     let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
-    let before = cpu_secs(service.id());
+    let value_before = cpu_secs(service.id());
     assert_eq!(render(&service, "slow").status, 200);
-    let used_secs = cpu_secs(service.id()) - before;
+    let used_secs = cpu_secs(service.id()) - value_before;
     assert!(used_secs < 4.0, "a render used {used_secs} s of processor time for a bank of 20 KB");
 }
 

@@ -53,8 +53,8 @@ fn unread_answers_occupy_no_memory() {
         println!("{path}: {} unread answers occupy {used_kib} KiB", unread.len());
         assert!(used_kib <= ALLOWED_KIB, "{path}: {used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
     }
-    let read = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
-    assert!(read.body.contains(&text[..100]) && read.body.len() > PROJECT_BYTES);
+    let read_answer = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
+    assert!(read_answer.body.contains(&text[..100]) && read_answer.body.len() > PROJECT_BYTES);
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn unfinished_answers_of_language_models_occupy_a_bounded_amount_of_memory() {
             }
         });
     }
-    let refused: Vec<String> = statuses.iter().take(REFUSED).collect();
-    assert!(refused.iter().all(|status| status == "503"), "{refused:?}");
+    let refused_statuses: Vec<String> = statuses.iter().take(REFUSED).collect();
+    assert!(refused_statuses.iter().all(|status| status == "503"), "{refused_statuses:?}");
     let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
     println!("{REQUESTS} unfinished answers occupy {used_kib} KiB");
     assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");

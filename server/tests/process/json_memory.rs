@@ -300,8 +300,8 @@ fn a_template_of_gigabytes_is_refused_before_it_is_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let template = json!({"title": "Wide", "body": "{{a}}".repeat(3_000)});
-    let stored = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
-    let path = format!("/api/v1/ai_presets/{}/render", stored["id"].as_str().expect("an id"));
+    let stored_template = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
+    let path = format!("/api/v1/ai_presets/{}/render", stored_template["id"].as_str().expect("an id"));
     let before_kib = reset_peak_kib(&service);
     let body = json!({"variables": {"a": "x".repeat(VALUE_BYTES)}});
     assert_eq!(service.expect(413, "POST", &path, &[], &body)["code"], "too_large");

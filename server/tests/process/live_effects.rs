@@ -117,9 +117,9 @@ fn remote_clients_need_a_token_and_pages_of_other_sites_are_refused() {
     let bearer = format!("Bearer {token}");
     let new_password = "tuba-lattice-overbid-9";
     let change = json!({ "current_password": password, "new_password": new_password });
-    let changed =
+    let changed_answer =
         service.expect(200, "POST", "/api/v1/auth/password", &[("authorization", &bearer)], &change);
-    let token = changed["access_token"].as_str().expect("a token");
+    let token = changed_answer["access_token"].as_str().expect("a token");
     let protocols = format!("songfoundry.v1, bearer.{token}");
     let with_protocol = [("sec-websocket-protocol", protocols.as_str())];
     let ways: [(String, &[_]); 2] = [(format!("?token={token}"), &[]), (String::new(), &with_protocol)];

@@ -40,11 +40,14 @@ impl Nginx {
         let mut command = Command::new(NGINX);
         command.arg("-p").arg(folder).arg("-c").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("nginx is installed (scripts/test does it)");
-        let begun = Instant::now();
+        let start_time = Instant::now();
         while std::net::TcpStream::connect(address).is_err() {
             let ended = child.try_wait().expect("waits");
-            let printed = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
-            assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(30), "{ended:?}: {printed}");
+            let error_log = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
+            assert!(
+                ended.is_none() && start_time.elapsed() < Duration::from_secs(30),
+                "{ended:?}: {error_log}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         Self { child, address }

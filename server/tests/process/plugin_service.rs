@@ -73,9 +73,9 @@ impl PluginService {
     pub(crate) fn id_of(&self, name: &str) -> String {
         let available = self.service.expect(200, "GET", "/api/v1/plugins/available", &[], &Value::Null);
         let instruments = available["vst_instruments"].as_array().expect("a list");
-        let found = instruments.iter().find(|plugin| plugin["name"] == name);
-        let found = found.unwrap_or_else(|| panic!("{name} is not in {available}"));
-        found["plugin_id"].as_str().expect("an id").to_owned()
+        let listed_plugin = instruments.iter().find(|plugin| plugin["name"] == name);
+        let listed_plugin = listed_plugin.unwrap_or_else(|| panic!("{name} is not in {available}"));
+        listed_plugin["plugin_id"].as_str().expect("an id").to_owned()
     }
 
     /// Renders a note with an instrument; `None` if the service ended before it answered.
@@ -90,8 +90,8 @@ impl PluginService {
         let folder = self.folder.path().to_string_lossy().into_owned();
         let service = self.service.id().to_string();
         let processes = fs::read_dir("/proc").expect("processes").flatten();
-        let others = processes.filter(|entry| entry.file_name() != service.as_str());
-        let environments = others.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
+        let other_processes = processes.filter(|entry| entry.file_name() != service.as_str());
+        let environments = other_processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
         environments.filter(|text| String::from_utf8_lossy(text).contains(&folder)).count()
     }
 

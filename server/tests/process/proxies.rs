@@ -140,8 +140,8 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     let token = answer.split("\"access_token\":\"").nth(1).and_then(|text| text.split('"').next());
     let bearer = format!("Bearer {}", token.expect("a token"));
     let headers = [("Authorization", bearer.as_str())];
-    let changed = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
-    let bearer = format!("Bearer {}", changed["access_token"].as_str().expect("a token"));
+    let password_answer = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
+    let bearer = format!("Bearer {}", password_answer["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str())];
     let log = service.expect(200, "GET", "/api/v1/admin/audit?action=log_in", &headers, &Value::Null);
     assert_eq!(log["items"][0]["address"], "127.0.0.9");

@@ -123,8 +123,9 @@ fn the_options_change_the_sound() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     fs::write(folder.join("one.json"), song(60)).expect("writes");
-    let plain = rendered(folder, &["one.json", "--track", "first", "--reverb-db", "0", "--chorus-db=0"]);
-    assert_eq!(hash(&plain), hash(&rendered(folder, &["one.json", "--track", "first"])));
+    let plain_render =
+        rendered(folder, &["one.json", "--track", "first", "--reverb-db", "0", "--chorus-db=0"]);
+    assert_eq!(hash(&plain_render), hash(&rendered(folder, &["one.json", "--track", "first"])));
     for args in [
         &["--reverb-db", "off"][..],
         &["--chorus-db", "-6"],
@@ -132,8 +133,8 @@ fn the_options_change_the_sound() {
         &["--range", "0:240"],
         &["--soundfont", OTHER_BANK, "--track", "second"],
     ] {
-        let changed = rendered(folder, &[&["one.json", "--track", "first"], args].concat());
-        assert_ne!(hash(&plain), hash(&changed), "{args:?}");
+        let changed_render = rendered(folder, &[&["one.json", "--track", "first"], args].concat());
+        assert_ne!(hash(&plain_render), hash(&changed_render), "{args:?}");
     }
     let voices = rendered(folder, &["one.json", "--polyphony", "8"]);
     assert_eq!(voices["receipt"]["settings"]["polyphony"], 8);

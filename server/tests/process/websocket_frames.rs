@@ -209,8 +209,8 @@ fn permitted_frames_are_answered() {
         socket.send(LAST | TEXT, &command(text.as_bytes()));
         socket.expect_unknown_command(text);
         let bytes = command(text.as_bytes());
-        let (last, others) = bytes.split_last().expect("bytes");
-        for (index, byte) in others.iter().enumerate() {
+        let (last, first_bytes) = bytes.split_last().expect("bytes");
+        for (index, byte) in first_bytes.iter().enumerate() {
             socket.send(if index == 0 { TEXT } else { CONTINUATION }, &[*byte]);
         }
         socket.send(LAST | CONTINUATION, &[*last]);

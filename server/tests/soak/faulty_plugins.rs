@@ -169,11 +169,11 @@ fn repeat_uses(plugins: &PluginService, count: usize) -> Duration {
         slowest = slowest.max(elapsed);
         if (number + 1) % CHECK_INTERVAL == 0 || number + 1 == count {
             // The first uses open the connections of the database, which stay open.
-            let before = *descriptors.get_or_insert_with(|| {
+            let descriptors_before = *descriptors.get_or_insert_with(|| {
                 holds_within(GONE_WITHIN, || plugins.processes() == 0);
                 plugins.descriptors()
             });
-            check_nothing_left(plugins, before, &format!("after {} uses", number + 1));
+            check_nothing_left(plugins, descriptors_before, &format!("after {} uses", number + 1));
         }
     }
     slowest
@@ -214,13 +214,13 @@ impl Ids {
 impl Outcome {
     fn check(&self, name: &str, answer: &Answer) {
         let problem = || serde_json::from_str::<Value>(&answer.body).unwrap_or_default();
-        let found =
+        let listed_plugin =
             if answer.status == 200 { None } else { Some((answer.status, problem()["code"].clone())) };
         let expected = match *self {
             Self::Sound => None,
             Self::Problem(status, code) => Some((status, Value::from(code))),
         };
-        assert_eq!(found, expected, "{name}: {}", answer.head);
+        assert_eq!(listed_plugin, expected, "{name}: {}", answer.head);
     }
 }
 

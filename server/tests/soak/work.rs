@@ -140,8 +140,8 @@ fn begin(service: &Service, number: usize) -> Option<PartialUpload> {
 
 /// Sends the next part. Returns `false` if there is no further part or the service is gone.
 fn send_part(service: &Service, upload: &mut PartialUpload) -> bool {
-    let (whole, from) = (wav(upload.number), upload.offset_bytes);
-    let part = &whole[from..whole.len().min(from + PART_BYTES)];
+    let (whole_file, from) = (wav(upload.number), upload.offset_bytes);
+    let part = &whole_file[from..whole_file.len().min(from + PART_BYTES)];
     if part.is_empty() {
         return false;
     }
@@ -162,7 +162,7 @@ fn wait_for_file(service: &Service, upload: &PartialUpload) -> Option<String> {
     if upload.offset_bytes < wav(upload.number).len() {
         return None;
     }
-    let begun = Instant::now();
+    let start_time = Instant::now();
     loop {
         let answer = service.call("GET", &upload.path, &[], "")?;
         assert_eq!(answer.status, 200, "an upload is lost: {}", answer.body);
@@ -171,7 +171,7 @@ fn wait_for_file(service: &Service, upload: &PartialUpload) -> Option<String> {
             return Some(id.to_owned());
         }
         assert_ne!(metadata["state"], "refused", "{metadata}");
-        assert!(begun.elapsed() < MAX_WAIT, "the decoding does not end: {metadata}");
+        assert!(start_time.elapsed() < MAX_WAIT, "the decoding does not end: {metadata}");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -29,13 +29,13 @@ async function addMasterEffects(page: Page, names: readonly string[]): Promise<v
   for (const name of names) {
     await page.getByRole('button', { name: 'Add an effect to Master' }).first().click();
     const item = page.getByRole('menuitem', { name, exact: true });
-    const all = page.getByRole('menuitem', { name: 'All VST effects…' });
-    await expect(all).toBeVisible();
+    const allEffectsItem = page.getByRole('menuitem', { name: 'All VST effects…' });
+    await expect(allEffectsItem).toBeVisible();
     if (await item.isVisible()) {
       await item.click();
       continue;
     }
-    await all.click();
+    await allEffectsItem.click();
     const dialog = page.getByRole('dialog', { name: /^Add a VST effect to/ });
     await dialog.getByLabel('Search VST effects').fill(name);
     await dialog.getByLabel('Search VST effects').press('Enter');
@@ -50,13 +50,13 @@ async function lateBlocks(page: Page): Promise<number> {
 /** Plays the song until a playback had no late block, and returns that playback. */
 async function recordInTime(page: Page): ReturnType<typeof recordSong> {
   for (let attempt = 1; ; attempt += 1) {
-    const before = await lateBlocks(page);
+    const valueBefore = await lateBlocks(page);
     const recording = await recordSong(page);
     // The page shows the count twice a second.
     await page.waitForTimeout(600);
-    const late = (await lateBlocks(page)) - before;
-    console.log(`live playback ${attempt}: ${late} late blocks, ${await figures(page).textContent()}`);
-    if (late === 0) return recording;
+    const lateCount = (await lateBlocks(page)) - valueBefore;
+    console.log(`live playback ${attempt}: ${lateCount} late blocks, ${await figures(page).textContent()}`);
+    if (lateCount === 0) return recording;
     expect(attempt, 'playbacks with late blocks').toBeLessThan(ATTEMPTS);
   }
 }
@@ -88,8 +88,8 @@ async function storeAutomation(page: Page, service: Service): Promise<void> {
   song.master.automation = [{ target: `${verb?.id ?? ''}/${parameter}`, points }];
   const address = `${service.url}/api/v1/projects/${song.project_id}`;
   const revision = (await page.request.get(address)).headers()['etag'] ?? '';
-  const stored = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
-  expect(stored.ok(), await stored.text()).toBe(true);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
+  expect(saveResponse.ok(), await saveResponse.text()).toBe(true);
 }
 
 test('the plugins of the master play live as in the export', async ({ page, service }) => {
@@ -161,7 +161,7 @@ test('the sound goes on when the helper of a live plugin dies, and the plugin co
     const wetness = panel.getByRole('slider', { name: /^ZamVerb wet/i });
     await wetness.focus();
     await page.keyboard.press('End');
-    const before = await wetness.getAttribute('aria-valuenow');
+    const valueBefore = await wetness.getAttribute('aria-valuenow');
     const helpers = helpersOf(service.pid);
     expect(helpers.length, 'helper processes').toBeGreaterThan(0);
     await page.getByRole('button', { name: 'To start' }).click();
@@ -172,7 +172,7 @@ test('the sound goes on when the helper of a live plugin dies, and the plugin co
     await expect(panel).toContainText('Live: you hear');
     await expect.poll(() => helpersOf(service.pid).some((pid) => !helpers.includes(pid)), 'a new helper').toBe(true);
     await expect(panel).toContainText('Live: you hear');
-    expect(await wetness.getAttribute('aria-valuenow')).toBe(before);
+    expect(await wetness.getAttribute('aria-valuenow')).toBe(valueBefore);
     await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible();
     await recordMore(page, RATE_HZ / 2);
     const { left } = await recorded(page);

@@ -9,8 +9,8 @@ const panelOf = (page: Page): Locator => page.getByRole('region', { name: 'Loudn
 
 /** Reads a number in the form that the page writes. Silence is minus infinity. */
 function parseNumber(text: string | null): number {
-  const plain = (text ?? '').replace('\u2212', '-');
-  return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
+  const plainText = (text ?? '').replace('\u2212', '-');
+  return plainText.includes('\u221e') ? -Infinity : Number.parseFloat(plainText);
 }
 
 /** Returns the value with a name in the panel. */

@@ -31,7 +31,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await drawNote(page, 180, 90);
     const track = page.getByRole('listitem', { name: 'Track Nekobi' });
     await expect(track.getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
-    const dry = await recordSong(page);
+    const drySound = await recordSong(page);
 
     await page.getByRole('tab', { name: 'Effects' }).click();
     await addVstEffect(page, 'Nekobi', 'ZamVerb');
@@ -48,7 +48,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
 
     const wet = await recordSong(page);
     expect(peak(wet.left)).toBeGreaterThan(0.05);
-    expect(largestDifference(dry, wet, ONSET_LEVEL).difference, 'the effects change the sound').toBeGreaterThan(0.01);
+    expect(largestDifference(drySound, wet, ONSET_LEVEL).difference, 'the effects change the sound').toBeGreaterThan(0.01);
     expectEqual('effects', wet, await exportSong(page));
 
     // Changes a parameter of the plugin, by hand and by automation.
@@ -75,11 +75,11 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await page.getByRole('menuitem', { name: 'ZaMaximX2' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();
     await expect(effectPanel(page, 'ZaMaximX2')).toContainText('Ready: you hear');
-    const rendered = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
+    const renderResponse = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
     const fader = page.getByRole('slider', { name: 'Nekobi fader' });
     await fader.focus();
     for (let step = 0; step < 6; step += 1) await page.keyboard.press('ArrowDown');
-    await rendered;
+    await renderResponse;
     await expect(effectPanel(page, 'ZaMaximX2')).toContainText('Ready: you hear');
     await page.screenshot({ path: 'output/plugin-effect-master.png' });
     const faded = await recordSong(page);

@@ -4,12 +4,12 @@ import { expect, test } from '../support/service';
 
 test('a song that needs too much memory is refused with a reason', async ({ page, service }) => {
   const address = `${service.url}/api/v1/projects/demo`;
-  const stored = await page.request.get(address);
-  const song = (await stored.json()) as { tracks: Record<string, unknown>[] };
+  const storedSong = await page.request.get(address);
+  const song = (await storedSong.json()) as { tracks: Record<string, unknown>[] };
   const delays = Array.from({ length: 45 }, (_, number) => ({ id: `d${number}`, type: 'builtin', name: 'delay' }));
   const buses = Array.from({ length: 20 }, (_, number) => ({ id: `large-${number}`, name: `Large ${number}`, kind: 'bus', effects: delays }));
   const large = { ...song, tracks: [...song.tracks, ...buses] };
-  const saved = await page.request.put(address, { data: large, headers: { 'If-Match': stored.headers()['etag'] ?? '' } });
+  const saved = await page.request.put(address, { data: large, headers: { 'If-Match': storedSong.headers()['etag'] ?? '' } });
   expect(saved.status(), await saved.text()).toBe(200);
 
   try {

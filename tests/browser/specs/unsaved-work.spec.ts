@@ -63,9 +63,9 @@ test('a window shows and opens the version of another window with the same song'
   await expect(solo(second)).toHaveAttribute('aria-pressed', 'true');
   // The next autosave of the first window is shown again.
   await page.bringToFront();
-  const again = autosaved(page);
+  const secondAutosave = autosaved(page);
   await page.getByRole('button', { name: 'Mute Flute' }).click();
-  await again;
+  await secondAutosave;
   await second.bringToFront();
   await second.getByRole('button', { name: 'Open the other window’s version' }).click();
   await dialog.getByRole('button', { name: 'Open the other version' }).click();

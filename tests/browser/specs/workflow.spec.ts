@@ -189,10 +189,10 @@ test('an export makes a file of each section, and is compared with a reference',
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
   await openDemo(page, service);
-  const before = await trackHeaders(page).count();
+  const countBefore = await trackHeaders(page).count();
   await dropFile(page, 'broken.mid', Buffer.from('MThd but not really'));
   await expect(page.getByRole('alert')).toContainText(/MIDI/);
-  await expect(trackHeaders(page)).toHaveCount(before);
+  await expect(trackHeaders(page)).toHaveCount(countBefore);
 });
 
 test('the autosave keeps edits when the tab is closed', async ({ page, service }) => {

@@ -57,9 +57,9 @@ fn bank(streams: &[&[u8]]) -> Tables {
 /// Returns generated streams and banks.
 pub fn seeds() -> Vec<Seed> {
     let encoded = encoder::stream(&banks::ramp().repeat(4));
-    let silent = streams::silent(10_000, &[3]);
+    let silent_stream = streams::silent(10_000, &[3]);
     let large_book = streams::silent(4_096, &[10]);
-    let mut mixed = bank(&[&encoded, &silent]);
+    let mut mixed = bank(&[&encoded, &silent_stream]);
     // This bank has PCM after the streams, and two sample headers with the same stream.
     mixed.wave.resize(mixed.wave.len().next_multiple_of(2), 0);
     let pcm = mixed.add_sample(&banks::ramp(), 50..150);
@@ -74,7 +74,7 @@ pub fn seeds() -> Vec<Seed> {
         ("encoded.sf3", bank(&[&encoded]).bytes()),
         ("mixed.sf3", mixed.bytes()),
         ("encoded.ogg", encoded),
-        ("silent.ogg", silent),
+        ("silent.ogg", silent_stream),
         ("large-codebook.ogg", large_book),
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))

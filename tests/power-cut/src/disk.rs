@@ -12,8 +12,8 @@ use std::time::UNIX_EPOCH;
 /// An image of the synced data of a folder.
 ///
 /// Each file of the image has the synced contents of a file, or the synced list of names of a
-/// folder. Files of the image are named by inode and not by path, because the name of a file is
-/// stored in its folder and lasts only when the folder is synced.
+/// folder. Files of the image are named by inode and not by path. The name of a file is stored in
+/// its folder, and lasts only when the folder is synced.
 #[derive(Debug, Clone)]
 pub struct Disk {
     image: PathBuf,

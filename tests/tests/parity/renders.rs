@@ -27,13 +27,16 @@ impl Pcm {
     }
 
     /// Returns the largest difference in dBFS between the last `frames` frames of this render and
-    /// as many frames of `other` from frame `from` on.
-    pub(super) fn difference_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
+    /// as many frames of `other_render` from frame `from` on.
+    pub(super) fn difference_db(&self, other_render: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
-        let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let pairs =
-            sides.iter().flat_map(|(this, other)| this[start..].iter().zip(&other[from..from + frames]));
-        let largest = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
+        let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
+        let pairs = sides.iter().flat_map(|(this_frame, other_render)| {
+            this_frame[start..].iter().zip(&other_render[from..from + frames])
+        });
+        let largest = pairs.fold(0.0_f32, |largest, (this_frame, other_render)| {
+            largest.max((this_frame - other_render).abs())
+        });
         20.0 * f64::from(largest.max(1e-10)).log10()
     }
 
@@ -51,13 +54,19 @@ impl Pcm {
     }
 
     /// Describes the difference from another render: the first frame and the largest difference.
-    pub(super) fn difference(&self, other: &Self) -> String {
-        let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let first = sides.iter().filter_map(|(this, other)| {
-            this.iter().zip(*other).position(|(this, other)| this.to_bits() != other.to_bits())
+    pub(super) fn difference(&self, other_render: &Self) -> String {
+        let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
+        let first = sides.iter().filter_map(|(this_frame, other_render)| {
+            this_frame
+                .iter()
+                .zip(*other_render)
+                .position(|(this_frame, other_render)| this_frame.to_bits() != other_render.to_bits())
         });
-        let largest = sides.iter().flat_map(|(this, other)| this.iter().zip(*other));
-        let largest = largest.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
+        let largest =
+            sides.iter().flat_map(|(this_frame, other_render)| this_frame.iter().zip(*other_render));
+        let largest = largest.fold(0.0_f32, |largest, (this_frame, other_render)| {
+            largest.max((this_frame - other_render).abs())
+        });
         format!("first at frame {:?}, at most by {largest:e}", first.min())
     }
 }
@@ -93,8 +102,8 @@ pub(super) fn render_streamed(session: &Session, slots: Slots<'_>, sounds: &[Sou
         for request in &requests {
             let Sound { left, right, .. } = &sounds[request.audio_slot as usize];
             let from = request.source_frame as usize;
-            let piece = from..from + request.frames.min(PIECE_FRAMES);
-            let audio = [&left[piece.clone()], &right.as_ref().unwrap_or(left)[piece]];
+            let block_range = from..from + request.frames.min(PIECE_FRAMES);
+            let audio = [&left[block_range.clone()], &right.as_ref().unwrap_or(left)[block_range]];
             mixer.fill_audio(request.audio_slot, request.source_frame, audio);
         }
         !requests.is_empty()

@@ -1,5 +1,5 @@
 /**
- * Sends a file that still grows to the service: a resumable upload (tus 1.0.0) of deferred length.
+ * Sends a growing file to the service: a resumable upload (tus 1.0.0) of deferred length.
  */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 

@@ -149,11 +149,11 @@ export class PluginSounds {
     const states = new Map<string, PluginState>();
     for (const key of [...this.#plugins.keys()]) if (!plugins.has(key)) this.#plugins.delete(key);
     for (const [key, plugin] of plugins) {
-      const known = this.#plugins.get(key);
-      const isSame = known?.identity === plugin.identity;
-      const hasChanged = !known || !areEqual(plugin, known);
-      const sound = isSame ? { newest: known.newest, playedFileId: known.playedFileId } : { newest: null, playedFileId: null };
-      this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || known?.isOutdated === true });
+      const knownPlugin = this.#plugins.get(key);
+      const isSame = knownPlugin?.identity === plugin.identity;
+      const hasChanged = !knownPlugin || !areEqual(plugin, knownPlugin);
+      const sound = isSame ? { newest: knownPlugin.newest, playedFileId: knownPlugin.playedFileId } : { newest: null, playedFileId: null };
+      this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || knownPlugin?.isOutdated === true });
       const state = this.#states.get(key);
       if (hasChanged) states.set(key, { kind: 'rendering' });
       else if (state) states.set(key, state);

@@ -5,7 +5,7 @@ import { renderRequestOf } from './render-requests';
 
 /**
  * Memory limit for rendered tracks, in bytes. Ten minutes of a track with its sends need 460 MB at
- * 48 kHz, so the service renders only some of the tracks of a long song.
+ * 48 kHz. The service renders only some of the tracks of a long song.
  */
 export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
 

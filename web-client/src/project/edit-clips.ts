@@ -1,4 +1,4 @@
-/** Edits several clips together. They keep their places relative to each other. */
+/** Edits several clips together. Their distances stay the same. */
 import { canHold, copyOfItem, itemId } from './edit-items';
 import type { Item, Project, Track } from './model';
 

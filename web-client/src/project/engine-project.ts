@@ -43,8 +43,8 @@ const tracksWithBank: TrackCopies = new WeakMap();
  * the SoundFont are unchanged, because the engine recognizes unchanged tracks by reference.
  */
 function withSoundFont(copies: TrackCopies, track: Track, engine: SoundFontEngine, id: string): Track {
-  const known = copies.get(track);
-  if (known?.id === id) return known.copy;
+  const knownCopy = copies.get(track);
+  if (knownCopy?.id === id) return knownCopy.copy;
   const copy = { ...track, synth_engine: { ...engine, soundfont_id: id } };
   copies.set(track, { id, copy });
   return copy;

@@ -10,8 +10,8 @@ import { tickAtSecs } from './tempo';
 const MIN_PASS_SECS = 0.1;
 
 /**
- * Returns the clip that plays a pass exactly where it was recorded. Clips start at ticks, so the
- * clip starts at the first tick of the pass, and at the frame of the file that belongs to it.
+ * Returns the clip that plays a pass exactly where it was recorded. Clips start at ticks. The clip
+ * therefore starts at the first tick of the pass, and at the frame of the file for this tick.
  */
 export function clipOfPass(time: SongTime, fileId: string, name: string, rateHz: number, pass: Pass): AudioItem {
   const source = { sampleRateHz: rateHz, frames: pass.offsetFrames + pass.frames };
@@ -33,8 +33,8 @@ export function chosenPass(passes: readonly Pass[], rateHz: number): Pass | null
 }
 
 /**
- * Adds a clip to a track. If the track was deleted or frozen during the recording, adds the clip to
- * a new audio track with the clip's name, so that the recording is not lost. Returns the track's id.
+ * Adds a clip to a track. If the track was deleted or frozen during the recording, adds a new audio
+ * track with the clip's name, so that the recording is not lost. Returns the track's id.
  */
 export function placeClip(project: Project, trackId: string, clip: AudioItem): { project: Project; trackId: string } {
   const canHold = project.tracks.some(({ id, kind, frozen }) => id === trackId && kind === 'audio' && !frozen);

@@ -10,7 +10,7 @@ export type RecordedNote = Note;
 /** A recorded controller or bend; `tick` counts from the start of the song. */
 export type RecordedControl = Extract<Control, { type: 'cc' | 'bend' }>;
 
-/** What was recorded since the last change of the song. */
+/** The events that were recorded since the last change of the song. */
 export type Recorded = { notes: readonly RecordedNote[]; controls: readonly RecordedControl[] };
 
 /** A changed song with the notes that were added to it, and the clips that were made for them. */
@@ -34,10 +34,10 @@ export function addRecorded(
     if (existing) return existing;
     const { bar } = barPositionAt(edit.project.time_signatures, tick);
     const startTick = tickOfBarPosition(edit.project.time_signatures, { bar, beat: 1, tick: 0 });
-    const made = addMidiItem(edit.project, trackId, startTick, ticksPerBarAt(edit.project.time_signatures, startTick));
-    edit.project = made.project;
-    edit.newItemIds.push(made.itemId);
-    return itemAt(edit.project, trackId, tick, new Set([made.itemId]));
+    const addedItem = addMidiItem(edit.project, trackId, startTick, ticksPerBarAt(edit.project.time_signatures, startTick));
+    edit.project = addedItem.project;
+    edit.newItemIds.push(addedItem.itemId);
+    return itemAt(edit.project, trackId, tick, new Set([addedItem.itemId]));
   };
   for (const note of notes) {
     const item = itemFor(note.tick);
@@ -50,10 +50,10 @@ export function addRecorded(
     const item = itemFor(control.tick);
     if (!item) continue;
     const added = { ...control, tick: control.tick - item.start_tick };
-    edit.project = updateItem<MidiItem>(edit.project, item.id, (current) => ({
-      ...current,
-      length_ticks: Math.max(current.length_ticks, added.tick + 1),
-      controls: [...current.controls, added].sort((first, second) => first.tick - second.tick),
+    edit.project = updateItem<MidiItem>(edit.project, item.id, (currentItem) => ({
+      ...currentItem,
+      length_ticks: Math.max(currentItem.length_ticks, added.tick + 1),
+      controls: [...currentItem.controls, added].sort((first, second) => first.tick - second.tick),
     }));
   }
   return edit;
@@ -71,9 +71,9 @@ export function eraseNotes(project: Project, trackId: string, fromTick: number, 
   const track = project.tracks.find(({ id }) => id === trackId);
   const hasErased = track?.items.some((item) => item.type === 'midi' && item.notes.some((note) => isErased(item, note)));
   if (!hasErased) return project;
-  return updateTrack(project, trackId, (current) => ({
-    ...current,
-    items: current.items.map((item) => (item.type === 'midi' ? { ...item, notes: item.notes.filter((note) => !isErased(item, note)) } : item)),
+  return updateTrack(project, trackId, (currentItem) => ({
+    ...currentItem,
+    items: currentItem.items.map((item) => (item.type === 'midi' ? { ...item, notes: item.notes.filter((note) => !isErased(item, note)) } : item)),
   }));
 }
 

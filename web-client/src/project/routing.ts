@@ -51,10 +51,10 @@ function collectRoutes(project: Project): Routes {
 function reachableFrom(routes: Routes, id: string): Set<string> {
   const visitedIds = new Set<string>();
   const pendingIds = [id];
-  for (let current = pendingIds.pop(); current !== undefined; current = pendingIds.pop()) {
-    if (visitedIds.has(current)) continue;
-    visitedIds.add(current);
-    pendingIds.push(...(routes.get(current) ?? []));
+  for (let currentId = pendingIds.pop(); currentId !== undefined; currentId = pendingIds.pop()) {
+    if (visitedIds.has(currentId)) continue;
+    visitedIds.add(currentId);
+    pendingIds.push(...(routes.get(currentId) ?? []));
   }
   return visitedIds;
 }

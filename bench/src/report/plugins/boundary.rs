@@ -58,13 +58,13 @@ pub(super) fn report(args: &Args, hosts: &PluginHosts) -> anyhow::Result<()> {
         let (block, request) = (micros(BLOCK_FRAMES, 2)?, micros(REQUEST_FRAMES, 2)?);
         let middle = |times: &[f64]| times[times.len() / 2];
         let plugin_micros = (middle(&several) - middle(&one)) / (request_blocks - 1.0);
-        let run = [
+        let render_run = [
             plugin_micros,
             middle(&block) - plugin_micros,
             block[block.len() * 99 / 100] - plugin_micros,
             middle(&request) / request_blocks - plugin_micros,
         ];
-        figures.iter_mut().zip(run).for_each(|(figures, figure)| figures.push(figure));
+        figures.iter_mut().zip(render_run).for_each(|(figures, figure)| figures.push(figure));
     }
     let [plugin, median_micros, p99, request] = figures.map(|figures| median(figures).unwrap_or(f64::NAN));
     println!(

@@ -83,17 +83,17 @@ pub(super) fn file(
 /// Size of a chunk header in bytes: id and size.
 const HEADER_BYTES: usize = 8;
 
-fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
-    out.extend(id);
-    out.extend((bytes as u32).to_le_bytes());
+fn header(output: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
+    output.extend(id);
+    output.extend((bytes as u32).to_le_bytes());
 }
 
 /// Appends a chunk, padded to an even size.
-fn chunk(out: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
+fn chunk(output: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
     let padded_len = body.len().next_multiple_of(2);
     // The size in the header includes the pad byte, which sections 5 and 6 require for texts and
     // sm24.
-    header(out, id, padded_len);
-    out.extend(body);
-    out.resize(out.len() + padded_len - body.len(), 0);
+    header(output, id, padded_len);
+    output.extend(body);
+    output.resize(output.len() + padded_len - body.len(), 0);
 }

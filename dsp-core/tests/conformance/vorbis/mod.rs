@@ -73,8 +73,8 @@ fn a_compressed_sample_plays_completely_one_frame_per_output_frame() {
             3.0,
         );
     }
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.25, 0.0002);
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last_frame as f64 / RATE_HZ, 1.25, 0.0002);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn address_offsets_of_a_zone_are_in_decoded_frames() {
     }
     let shorter = compressed(&ramp(), &[(SAMPLE_MODES, ONCE), (END_ADDRS_OFFSET, -12_000)]);
     let sound = shorter.hold(60, 127, 1.3);
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.0, 0.0002);
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last_frame as f64 / RATE_HZ, 1.0, 0.0002);
     let sound = compressed(&ramp(), &[(STARTLOOP_ADDRS_OFFSET, 400), (ENDLOOP_ADDRS_OFFSET, 1_100)])
         .hold(60, 127, 0.1);
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
@@ -114,10 +114,10 @@ fn the_noise_of_a_compressed_loop_is_below_minus_85_db() {
     for key in [48_u8, 60, 67] {
         let sound = compressed(&sine(), &[]).hold(key, 127, 2.0);
         let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
-        let late = &sound.left[frame(1.5)..frame(1.9)];
+        let late_part = &sound.left[frame(1.5)..frame(1.9)];
         let pitch = cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ);
         assert_near(&format!("key {key}: the pitch"), pitch, 0.0, 0.1);
-        let noise_db = residue_db(late, ratio * std::f64::consts::TAU / 100.0);
+        let noise_db = residue_db(late_part, ratio * std::f64::consts::TAU / 100.0);
         assert!(noise_db < -85.0, "key {key}: noise of {noise_db} dB relative to the sine");
     }
 }
@@ -169,8 +169,13 @@ fn the_sample_header_delimits_each_stream() {
     for number in 1..=3_u8 {
         let sound = Rig::of(&tables).with_preset(0, number - 1).hold(60, 127, 0.2);
         let secs = 0.02 * f64::from(number);
-        let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-        assert_near(&format!("the end of stream {number} in seconds"), last as f64 / RATE_HZ, secs, 0.0002);
+        let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+        assert_near(
+            &format!("the end of stream {number} in seconds"),
+            last_frame as f64 / RATE_HZ,
+            secs,
+            0.0002,
+        );
         let pitch = cents(pitch_hz(&sound.left, 0.001, secs), f64::from(number) * SINE_HZ);
         assert_near(&format!("the pitch of stream {number} in cents"), pitch, 0.0, 0.5);
     }
@@ -218,10 +223,10 @@ fn a_release_leaves_a_compressed_loop() {
     let rig = compressed(&ramp(), &[(SAMPLE_MODES, 3), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5);
     let at_release = 100 + (24_000 - 100) % 1_800;
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     assert_near(
         "the end in seconds",
-        last as f64 / RATE_HZ,
+        last_frame as f64 / RATE_HZ,
         f64::from(24_000 + 60_000 - at_release) / RATE_HZ,
         0.001,
     );

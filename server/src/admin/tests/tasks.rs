@@ -16,9 +16,9 @@ const TASKS: &str = "/api/v1/admin/tasks";
 
 /// Starts a task that does not end until it is cancelled, and waits until it has begun.
 async fn start_endless(app: &TestApp, owner_id: &str) -> String {
-    let (begun, has_begun) = mpsc::channel();
+    let (begin_sender, has_begun) = mpsc::channel();
     let work = move |task: &TaskContext| {
-        begun.send(()).expect("the test waits");
+        begin_sender.send(()).expect("the test waits");
         while !task.is_cancelled() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -58,8 +58,8 @@ async fn a_request_that_waits_while_its_account_is_disabled_starts_no_task() {
     admin(&app, Method::PATCH, &format!("/api/v1/admin/users/{ada}"), json!({ "disabled": true }))
         .await
         .expect(200);
-    let refused = app.state.tasks.start(&ada, "stems", &json!({})).await;
-    assert!(matches!(refused, Err(ApiError::Unauthorized { code: "account_disabled", .. })), "{refused:?}");
+    let refusal = app.state.tasks.start(&ada, "stems", &json!({})).await;
+    assert!(matches!(refusal, Err(ApiError::Unauthorized { code: "account_disabled", .. })), "{refusal:?}");
     assert_eq!(get(&app, TASKS).await["items"], json!([]));
 }
 
@@ -70,12 +70,12 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
     let owner = id_of(&app, "ada").await;
     let done = start(&app, &owner, |_| Ok(json!(1))).await;
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
-    let running = start_endless(&app, &owner).await;
+    let running_task = start_endless(&app, &owner).await;
 
-    let listed = get(&app, TASKS).await;
-    let items = listed["items"].as_array().expect("tasks");
+    let listed_tasks = get(&app, TASKS).await;
+    let items = listed_tasks["items"].as_array().expect("tasks");
     assert_eq!(items.len(), 2);
-    assert_eq!((&items[0]["id"], &items[0]["owner"]), (&json!(running), &json!("ada")));
+    assert_eq!((&items[0]["id"], &items[0]["owner"]), (&json!(running_task), &json!("ada")));
     assert_eq!((&items[0]["state"], &items[1]["state"]), (&json!("running"), &json!("succeeded")));
     assert_eq!(items[1]["owner_id"], json!(owner));
     let finished = get(&app, &format!("{TASKS}?state=succeeded")).await;
@@ -84,10 +84,10 @@ async fn tasks_of_all_users_are_listed_and_cancelled() {
     let cursor = first["next_cursor"].as_str().expect("more");
     assert_eq!(get(&app, &format!("{TASKS}?limit=1&cursor={cursor}")).await["items"][0]["id"], json!(done));
 
-    let path = format!("{TASKS}/{running}");
+    let path = format!("{TASKS}/{running_task}");
     assert_eq!(admin(&app, Method::DELETE, &path, Value::Null).await.expect(200)["owner"], "ada");
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await, "the task does not end");
-    assert_eq!(get(&app, &format!("{TASKS}?state=cancelled")).await["items"][0]["id"], json!(running));
+    assert_eq!(get(&app, &format!("{TASKS}?state=cancelled")).await["items"][0]["id"], json!(running_task));
     let log = get(&app, "/api/v1/admin/audit?action=task_cancelled").await;
     assert_eq!((&log["items"][0]["target"], &log["items"][0]["actor"]), (&json!("ada"), &json!("admin")));
 

@@ -9,11 +9,11 @@ use crate::audio::test_files::*;
 /// Checks that the repaired file differs from the intact one only within the frames `lost`. The
 /// middle of the difference must be silent, and there must be one warning.
 #[track_caller]
-fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
-    let (whole, repaired) = (decode(whole), decode(broken));
-    assert_eq!(repaired.report.frames, whole.report.frames, "{name}");
+fn check_repair(name: &str, whole_file: &[u8], broken: &[u8], lost: Range<usize>) {
+    let (whole_file, repaired) = (decode(whole_file), decode(broken));
+    assert_eq!(repaired.report.frames, whole_file.report.frames, "{name}");
     assert_eq!(repaired.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
-    let differing = differing_frames(&whole, &repaired);
+    let differing = differing_frames(&whole_file, &repaired);
     assert!(
         lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
         "{name}: frames {differing:?} differ; only {lost:?} may differ"
@@ -81,10 +81,10 @@ fn a_lost_ogg_page_is_replaced_by_silence() {
 fn a_lost_flac_frame_is_replaced_by_silence() {
     // Frames of a fixed block size begin with the same two bytes.
     let heads = indices_of(FLAC, &[0xFF, 0xF8]);
-    let (whole, block) = (decode(FLAC).report.frames as usize, 4_608);
+    let (whole_file, block) = (decode(FLAC).report.frames as usize, 4_608);
     for index in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
         let broken = with_changed_byte(FLAC, index);
-        check_repair(&format!("byte {index} of {heads:?}"), FLAC, &broken, 0..whole);
+        check_repair(&format!("byte {index} of {heads:?}"), FLAC, &broken, 0..whole_file);
         let differing = differing_frames(&decode(FLAC), &decode(&broken));
         assert!(differing.len() <= 2 * block, "{differing:?}");
     }
@@ -92,7 +92,7 @@ fn a_lost_flac_frame_is_replaced_by_silence() {
 
 #[test]
 fn a_lost_mp3_frame_is_replaced_by_silence() {
-    let whole = decode(MP3);
+    let whole_file = decode(MP3);
     // At a constant bit rate of 96 kbit/s, a frame has 313 or 314 bytes.
     let frame_bytes = 144 * 96_000 / 44_100;
     let first = indices_of(MP3, &[0xFF, 0xFB])[0];
@@ -102,14 +102,14 @@ fn a_lost_mp3_frame_is_replaced_by_silence() {
         let head = *heads.iter().find(|head| **head > first + 8 * frame_bytes).expect("a frame");
         broken[head..head + broken_bytes].fill(0x11);
         let repaired = decode(&broken);
-        assert_eq!(repaired.report.frames, whole.report.frames, "{broken_bytes} bytes");
+        assert_eq!(repaired.report.frames, whole_file.report.frames, "{broken_bytes} bytes");
         assert_eq!(
             repaired.report.warnings,
             ["1 damaged section was replaced by silence."],
             "{broken_bytes} bytes"
         );
         // A frame may use bytes from the frames before it (the bit reservoir).
-        let differing = differing_frames(&whole, &repaired);
+        let differing = differing_frames(&whole_file, &repaired);
         assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
     }
 }
@@ -127,7 +127,7 @@ fn a_second_stream_is_ignored_with_a_warning() {
 
 #[test]
 fn damaged_frames_of_an_m4a_file_are_replaced_by_silence() {
-    let whole = decode(M4A);
+    let whole_file = decode(M4A);
     let data = indices_of(M4A, b"mdat")[0];
     for (from, count) in [(1_000, 300), (500, 2_000), (3_000, 900)] {
         let mut broken = M4A.to_vec();
@@ -137,7 +137,7 @@ fn damaged_frames_of_an_m4a_file_are_replaced_by_silence() {
             *byte = (random >> 24) as u8;
         }
         let repaired = decode(&broken);
-        assert_eq!(repaired.report.frames, whole.report.frames, "{count} bytes from {from}");
+        assert_eq!(repaired.report.frames, whole_file.report.frames, "{count} bytes from {from}");
         let warnings = &repaired.report.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("damaged section"), "{warnings:?}");
     }
@@ -172,9 +172,9 @@ fn refusals_name_the_codec_or_the_damage() {
 #[test]
 fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
     let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
-    let whole = float_wav(2, 48_000, &samples);
-    let data = indices_of(&whole, b"data")[0];
-    let mut stale = whole;
+    let whole_file = float_wav(2, 48_000, &samples);
+    let data = indices_of(&whole_file, b"data")[0];
+    let mut stale = whole_file;
     stale[4..8].fill(0);
     stale[data + 4..data + 8].fill(0);
     let repaired = decode(&stale);

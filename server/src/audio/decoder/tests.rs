@@ -33,9 +33,12 @@ fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
     assert_eq!(samples.metadata().expect("metadata").len(), file_bytes(channels, frames));
     let peaks = fs::metadata(folder.path().join("peaks")).expect("metadata");
     assert_eq!(peaks.len(), Shape { channels, frames }.file_bytes());
-    let mut out = Vec::new();
-    FloatWavReader::new(samples, channels, 0, frames).expect("opens").read(frames, &mut out).expect("reads");
-    Ok(Decoded { report, samples: out })
+    let mut output = Vec::new();
+    FloatWavReader::new(samples, channels, 0, frames)
+        .expect("opens")
+        .read(frames, &mut output)
+        .expect("reads");
+    Ok(Decoded { report, samples: output })
 }
 
 #[track_caller]
@@ -69,9 +72,9 @@ fn a_file_is_decoded_in_a_separate_process() {
 fn amplitude(decoded: &Decoded, channel: usize, frequency_hz: f64) -> f64 {
     let channels = decoded.report.channels as usize;
     let rate = f64::from(decoded.report.sample_rate_hz);
-    let all: Vec<f64> =
+    let all_samples: Vec<f64> =
         decoded.samples.iter().skip(channel).step_by(channels).map(|sample| f64::from(*sample)).collect();
-    let part = &all[all.len() / 5..all.len() / 5 + (rate / 5.0) as usize];
+    let part = &all_samples[all_samples.len() / 5..all_samples.len() / 5 + (rate / 5.0) as usize];
     let step = std::f64::consts::TAU * frequency_hz / rate;
     let (mut real, mut imaginary) = (0.0, 0.0);
     for (frame, value) in part.iter().enumerate() {
@@ -178,8 +181,8 @@ fn files_beyond_a_limit_are_refused() {
     let channels = float_wav(3, 48_000, &[0.0; 3]);
     assert!(text(refusal(&channels, Limits { max_channels: 2, ..LIMITS })).starts_with("has 3 channels"));
     for rate_hz in [1, 7_999, 192_001, u32::MAX] {
-        let found = text(refusal(&float_wav(1, rate_hz, &[0.0; 8]), LIMITS));
-        assert!(found.starts_with(&format!("has a sample rate of {rate_hz} Hz")), "{found}");
+        let refusal_text = text(refusal(&float_wav(1, rate_hz, &[0.0; 8]), LIMITS));
+        assert!(refusal_text.starts_with(&format!("has a sample rate of {rate_hz} Hz")), "{refusal_text}");
     }
     let long = wav(Format { rate_hz: 192_000, ..Format::PCM16 }, &vec![1; 64 << 20]);
     let limits = Limits { max_secs: 10_000, max_output_bytes: 1 << 30, wall_secs: 0, ..LIMITS };
@@ -283,10 +286,10 @@ fn files_of_other_formats_are_unsupported() {
 fn hostile_wav_files_are_refused_or_truncated() {
     let format = Format::PCM16;
     let fmt = riff_chunk(b"fmt ", &format.body());
-    let whole = wav(format, &[1; 200]);
+    let whole_file = wav(format, &[1; 200]);
     check("an empty file", &[], Expected::Refused);
     for length in [1, 4, 8, 11, 12, 16, 20, 30, 36, 40, 43, 44] {
-        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole_file[..length], Expected::Refused);
     }
     let long = wav(format, &[1; 4_000]);
     check("truncated in its data", &long[..244], Expected::Kept(100));
@@ -367,9 +370,9 @@ fn hostile_aiff_files_are_refused_or_truncated() {
     ] {
         check(name, &bytes, expected);
     }
-    let whole = aiff(1, 100, 16, rate, &data);
+    let whole_file = aiff(1, 100, 16, rate, &data);
     for length in [12, 16, 30, 38, 50] {
-        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole_file[..length], Expected::Refused);
     }
 }
 
@@ -465,17 +468,17 @@ fn inspecting_returns_no_header_for_files_that_are_not_audio() {
         fs::write(path, bytes).expect("writes");
     }
     let helpers = Helpers::default();
-    let found = Decoder::of_this_program(helpers.clone())
+    let refusal_text = Decoder::of_this_program(helpers.clone())
         .expect("this program")
         .inspect(&paths, &mut || true)
         .expect("starts");
-    let header = |index: usize| found[index].as_ref().expect("a header");
+    let header = |index: usize| refusal_text[index].as_ref().expect("a header");
     assert_eq!(
         (header(0).container.as_str(), header(0).frames, header(0).channels),
         ("wave", Some(22_050), 2)
     );
     assert_eq!(header(0).sample_rate_hz, 44_100);
-    assert_eq!((&found[1], &found[3]), (&None, &None));
+    assert_eq!((&refusal_text[1], &refusal_text[3]), (&None, &None));
     for index in [2, 5] {
         // The files are half a second long.
         let rate = f64::from(header(index).sample_rate_hz);

@@ -90,9 +90,13 @@ async fn stretched_clicks_keep_their_positions() {
         for start in &starts {
             let expected = (*start as f64 * stretch) as usize;
             let from = expected.saturating_sub(6_000);
-            let found = (from..expected + 6_000).find(|frame| samples[*frame].abs() > 0.2).expect("a click");
+            let click_frame =
+                (from..expected + 6_000).find(|frame| samples[*frame].abs() > 0.2).expect("a click");
             // 5 ms: an ear hears two clicks that are closer together as one.
-            assert!(found.abs_diff(expected) < 240, "{stretch}: click at {found}, expected {expected}");
+            assert!(
+                click_frame.abs_diff(expected) < 240,
+                "{stretch}: click at {click_frame}, expected {expected}"
+            );
         }
     }
 }

@@ -22,8 +22,9 @@ const STRONG: &str = "tuba-lattice-overbid-9";
 /// Creates a user, for the tests of all slices.
 pub(crate) async fn add_user(state: &AppState, username: &str, password: &str) -> String {
     let hash = state.passwords.hash(password.to_owned()).await.expect("hashes");
-    let made = users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
-    made.expect("a free name").id
+    let created_user =
+        users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
+    created_user.expect("a free name").id
 }
 
 /// Returns an account as the acting user of a change.

@@ -77,13 +77,13 @@ async fn every_example_can_be_sent() {
     app.token_of_new_user("ada").await;
     let resources = Resources::create(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
-    let mut all: Vec<_> =
+    let mut all_examples: Vec<_> =
         operations(&document).filter(|(.., operation)| !has_only_errors(operation)).collect();
     // Operations that delete resources or log out are called last.
-    all.sort_by_key(|(path, method, _)| {
+    all_examples.sort_by_key(|(path, method, _)| {
         (path.ends_with("/logout"), path.ends_with("/password"), *method == "delete")
     });
-    for (path, method, operation) in all {
+    for (path, method, operation) in all_examples {
         // A stream of events does not end while its task runs.
         if path.ends_with("/events") {
             continue;

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::test_app::TestApp;
 
-fn references<'v>(value: &'v Value, found: &mut BTreeSet<&'v str>) {
+fn references<'v>(value: &'v Value, found_names: &mut BTreeSet<&'v str>) {
     match value {
         Value::Object(fields) => {
-            found.extend(fields.get("$ref").and_then(Value::as_str));
-            fields.values().for_each(|value| references(value, found));
+            found_names.extend(fields.get("$ref").and_then(Value::as_str));
+            fields.values().for_each(|value| references(value, found_names));
         }
-        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| references(value, found_names)),
         _ => {}
     }
 }
@@ -61,10 +61,10 @@ async fn the_description_is_complete() {
     let answer = app.remote(Method::GET, "/api/v1/openapi.json").send().await;
     let document = answer.expect(200);
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")), "{document}");
-    let mut found = BTreeSet::new();
-    references(&document, &mut found);
-    assert!(found.contains("#/components/schemas/Project"), "{found:?}");
-    for reference in &found {
+    let mut found_names = BTreeSet::new();
+    references(&document, &mut found_names);
+    assert!(found_names.contains("#/components/schemas/Project"), "{found_names:?}");
+    for reference in &found_names {
         let target = reference.strip_prefix('#').expect("a reference into the document");
         assert!(document.pointer(target).is_some(), "{reference} does not exist in the document");
     }
@@ -83,8 +83,9 @@ async fn the_description_is_complete() {
         assert!(document["paths"].get(path).is_some(), "{path} is not described");
     }
     let etag = answer.header("etag").to_owned();
-    let again = app.remote(Method::GET, "/api/v1/openapi.json").header("if-none-match", &etag).send().await;
-    again.expect(304);
+    let second_answer =
+        app.remote(Method::GET, "/api/v1/openapi.json").header("if-none-match", &etag).send().await;
+    second_answer.expect(304);
 }
 
 #[tokio::test]

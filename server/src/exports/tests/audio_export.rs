@@ -52,13 +52,13 @@ async fn a_float_file_keeps_its_samples() {
     let url = answer["audio_url"].as_str().expect("an address");
     let exported = app.local(Method::GET, url).send().await.bytes;
     let path = format!("/api/v1/audio/{}/file?format=wav32f", id.as_str().expect("an id"));
-    let stored = app.local(Method::GET, &path).send().await.bytes;
+    let stored_bytes = app.local(Method::GET, &path).send().await.bytes;
     let samples = |bytes: &[u8]| -> Vec<f32> {
         let reader = hound::WavReader::new(bytes).expect("a WAV file");
         let channels = usize::from(reader.spec().channels);
         reader.into_samples::<f32>().step_by(channels).map(Result::unwrap).collect()
     };
-    assert_eq!(samples(&exported), samples(&stored));
+    assert_eq!(samples(&exported), samples(&stored_bytes));
 }
 
 #[tokio::test]

@@ -97,8 +97,8 @@ async fn velocity_to_cutoff_as_specified_makes_soft_notes_duller() {
     }
     assert!(treble[1] < 0.5 * treble[0], "{treble:?}");
     project["settings"]["velocity_to_cutoff"] = "other".into();
-    let refused = studio.post(PATH, &json!({"project": project})).await.expect(400);
-    assert!(refused.to_string().contains("/settings/velocity_to_cutoff"), "{refused}");
+    let refusal = studio.post(PATH, &json!({"project": project})).await.expect(400);
+    assert!(refusal.to_string().contains("/settings/velocity_to_cutoff"), "{refusal}");
 }
 
 #[tokio::test]
@@ -136,8 +136,8 @@ async fn noise_shaping_is_applied_to_integers_and_reported() {
     // Floats have no quantization noise, and there is no filter for 96 kHz.
     assert_eq!(hash("float32", 48_000, true, false).await, hash("float32", 48_000, false, false).await);
     assert_eq!(hash("pcm16", 96_000, true, false).await, hash("pcm16", 96_000, false, false).await);
-    let refused = studio.post(PATH, &json!({"project": project, "noise_shaping": "on"})).await;
-    refused.problem(400, "unexpected_json");
+    let refusal = studio.post(PATH, &json!({"project": project, "noise_shaping": "on"})).await;
+    refusal.problem(400, "unexpected_json");
 }
 
 #[tokio::test]
@@ -303,8 +303,8 @@ async fn a_render_is_deleted_by_its_owner_only() {
     add_test_user(&studio.app.state, "other", "correct horse battery").await;
     let body = json!({"username": "other", "password": "correct horse battery"});
     let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
-    let others = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
-    others.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
+    let other_user_delete = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    other_user_delete.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
     let anonymous = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
     anonymous.send().await.problem(401, "token_missing");
 
@@ -312,8 +312,8 @@ async fn a_render_is_deleted_by_its_owner_only() {
     let file_path = format!("/api/v1{render}/file");
     let slow = studio.app.local(Method::GET, &file_path).response().await.into_body();
     delete(render.clone()).await.expect(204);
-    let read = axum::body::to_bytes(slow, usize::MAX).await.map_or(0, |bytes| bytes.len());
-    assert_eq!(read, 0, "the file occupies space while somebody downloads it");
+    let read_byte_count = axum::body::to_bytes(slow, usize::MAX).await.map_or(0, |bytes| bytes.len());
+    assert_eq!(read_byte_count, 0, "the file occupies space while somebody downloads it");
     studio.get(&format!("{render}/file")).await.problem(404, "not_found");
     delete(render).await.problem(404, "not_found");
     delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");
@@ -331,16 +331,16 @@ async fn no_render_id_reaches_files_outside_the_storage() {
 async fn silent_tracks_are_listed_in_the_receipt() {
     let studio = Studio::start().await;
     let mut project = song(0, 0, json!([]));
-    let mut silent = project["tracks"][0].clone();
-    silent["id"] = "silenced by a controller".into();
-    silent["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
+    let mut silent_track = project["tracks"][0].clone();
+    silent_track["id"] = "silenced by a controller".into();
+    silent_track["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
     let mut muted = project["tracks"][0].clone();
     muted["id"] = "muted".into();
     muted["mute"] = true.into();
     let mut plugin = project["tracks"][0].clone();
     plugin["id"] = "plugin".into();
     plugin["synth_engine"] = json!({"type": "vst3", "plugin_id": "x"});
-    project["tracks"].as_array_mut().unwrap().extend([silent, muted, plugin]);
+    project["tracks"].as_array_mut().unwrap().extend([silent_track, muted, plugin]);
     let answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
     assert_eq!(answer["receipt"]["silent_tracks"], json!(["silenced by a controller", "plugin"]));
 
@@ -478,8 +478,9 @@ async fn old_renders_above_the_quota_are_deleted_but_not_the_newest() {
     let body = json!({ "project": project, "tail_secs": 0.0 });
     let mut urls = Vec::new();
     for _ in 0..2 {
-        let made = app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
-        urls.push(made["audio_url"].as_str().expect("an address").to_owned());
+        let render_answer =
+            app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+        urls.push(render_answer["audio_url"].as_str().expect("an address").to_owned());
     }
     app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
     assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
@@ -634,12 +635,12 @@ async fn float_bytes(studio: &Studio, project: &Value, extra: Value) -> Vec<u8> 
 async fn a_range_has_the_samples_of_the_whole_song() {
     let studio = Studio::start().await;
     let project = song(0, 4, json!([]));
-    let whole = float_bytes(&studio, &project, json!({})).await;
+    let whole_file = float_bytes(&studio, &project, json!({})).await;
     // At 120 quarter notes per minute, 960 ticks are 24,000 frames of 8 bytes.
     let range = json!({"range": {"start_tick": 480, "end_tick": 1_440}});
     let part = float_bytes(&studio, &project, range).await;
     assert_eq!(part.len(), 24_000 * 8);
-    assert!(part == whole[12_000 * 8..36_000 * 8], "the samples differ");
+    assert!(part == whole_file[12_000 * 8..36_000 * 8], "the samples differ");
 }
 
 #[tokio::test]
@@ -650,14 +651,14 @@ async fn selected_tracks_play_alone_even_if_they_are_muted() {
     second["id"] = "second".into();
     second["items"][0]["notes"][0]["pitch"] = 40.into();
     let first_id = project["tracks"][0]["id"].clone();
-    let alone = float_bytes(&studio, &project, json!({})).await;
+    let single_render = float_bytes(&studio, &project, json!({})).await;
     project["tracks"].as_array_mut().unwrap().push(second);
     let both = float_bytes(&studio, &project, json!({})).await;
-    assert!(both != alone);
-    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
+    assert!(both != single_render);
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == single_render);
     project["tracks"][0]["mute"] = true.into();
     project["tracks"][1]["solo"] = true.into();
-    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == single_render);
 }
 
 #[tokio::test]
@@ -676,21 +677,22 @@ async fn a_render_makes_files_of_several_formats_and_parts() {
     });
     let answer = studio.post(PATH, &request).await.expect(200);
     let more = answer["more_files"].as_array().expect("the further files");
-    let whole = audio(&file(&studio, &more[1]).await.bytes).to_vec();
-    assert!(whole == float_bytes(&studio, &project, json!({})).await);
+    let whole_file = audio(&file(&studio, &more[1]).await.bytes).to_vec();
+    assert!(whole_file == float_bytes(&studio, &project, json!({})).await);
     let mut parts = audio(&file(&studio, &answer).await.bytes).to_vec();
     parts.extend(audio(&file(&studio, &more[0]).await.bytes));
-    assert!(parts == whole[..24_000 * 8], "the samples of the parts differ from those of the song");
+    assert!(parts == whole_file[..24_000 * 8], "the samples of the parts differ from those of the song");
     assert_eq!((&more[2]["format"], &more[2]["sample_rate_hz"]), (&"mp3".into(), &44_100.into()));
     assert!((more[2]["lufs"].as_f64().unwrap() + 20.0).abs() < 0.5, "{}", more[2]);
     assert_eq!(more[3]["receipt"]["frames"], 24_000);
     // The note ends before the last part, so its track is not listed as silent there.
     assert_eq!(more[3]["receipt"]["silent_tracks"], json!([]));
 
-    let listed = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);
-    let titles: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
+    let listed_renders = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);
+    let titles: Vec<_> =
+        listed_renders["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
     for (title, count) in [("Intro", 1), ("Verse", 1), ("Söng", 4)] {
-        assert_eq!(titles.iter().filter(|known| **known == title).count(), count, "{titles:?}");
+        assert_eq!(titles.iter().filter(|known_title| **known_title == title).count(), count, "{titles:?}");
     }
     let path = format!("/api/v1/plugins/renders/{}", more[2]["render_id"].as_str().unwrap());
     assert_eq!(studio.app.local(Method::GET, &path).send().await.expect(200), more[2]);

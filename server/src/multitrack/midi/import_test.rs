@@ -270,32 +270,32 @@ fn patterns_of_format_2_become_parallel_tracks() {
 
 #[test]
 fn files_that_exceed_a_limit_of_a_project_are_refused() {
-    let refused = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
+    let refusal_of = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
     let far = [(0x0fff_ffff, on(0, 60, 1)), (0x0fff_ffff, off(0, 60))];
     let tracks: Vec<(u32, Kind)> = far.into_iter().cycle().take(6).collect();
     assert_eq!(
-        refused(&file(Format::SingleTrack, &[&tracks])),
+        refusal_of(&file(Format::SingleTrack, &[&tracks])),
         "the file is 3355443 quarter notes long, and a project can have at most 1041666"
     );
 
     assert_eq!(
-        refused(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
+        refusal_of(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
         "the first 362501 notes and 0 other channel messages of the file need 29000080 bytes of memory; a \
          project may use 29000000 for them"
     );
     assert_eq!(
-        refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
+        refusal_of(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
         "the first 0 notes and 483334 other channel messages of the file need 29000040 bytes of memory; a \
          project may use 29000000 for them"
     );
 }
 
 /// Makes a file of one track with an event and further events in its running status.
-fn one_track(first: &[u8], more: &[u8]) -> Vec<u8> {
+fn one_track(first_import: &[u8], more: &[u8]) -> Vec<u8> {
     let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".to_vec();
-    bytes.extend((1 + first.len() as u32 + more.len() as u32 + 4).to_be_bytes());
+    bytes.extend((1 + first_import.len() as u32 + more.len() as u32 + 4).to_be_bytes());
     bytes.push(0);
-    bytes.extend(first);
+    bytes.extend(first_import);
     bytes.extend(more);
     bytes.extend([0, 0xff, 0x2f, 0]);
     bytes
@@ -346,13 +346,13 @@ fn presets(project: &Project) -> Vec<Presets> {
 fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
     assert_eq!(presets(&project), expected);
-    let again = read(&super::super::exported(&project)).project;
-    assert_eq!(presets(&again), expected, "after an export and a second import");
-    assert_eq!(again.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
+    let second_project = read(&super::super::exported(&project)).project;
+    assert_eq!(presets(&second_project), expected, "after an export and a second import");
+    assert_eq!(second_project.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
     let controls = |project: &Project| -> Vec<Vec<Control>> {
         project.tracks.iter().map(|track| item(track).controls.clone()).collect()
     };
-    assert_eq!(controls(&again), controls(&project));
+    assert_eq!(controls(&second_project), controls(&project));
 }
 
 #[test]
@@ -418,14 +418,14 @@ fn exclusive_messages_have_the_port_of_their_track() {
     let with_port = |number, exclusives: &[(u32, Kind)], channel| -> Vec<(u32, Kind)> {
         [(0, port(number))].into_iter().chain(exclusives.iter().copied()).chain(notes(channel)).collect()
     };
-    let first = with_port(0, &[], 0);
+    let first_import = with_port(0, &[], 0);
     let second = with_port(1, &[(0, exclusive(XG_ON)), (480, TrackEventKind::Escape(&[0xf3, 1]))], 0);
-    let project = read(&file(Format::Parallel, &[&first, &second])).project;
+    let project = read(&file(Format::Parallel, &[&first_import, &second])).project;
     assert_eq!(presets(&project), [((0, 1), vec![(0, 1)]), ((3, 1), vec![(3, 1)])]);
-    let again = read(&super::super::exported(&project)).project;
-    assert_eq!(presets(&again), presets(&project));
+    let second_project = read(&super::super::exported(&project)).project;
+    assert_eq!(presets(&second_project), presets(&project));
     assert_eq!(
-        again.extra.get("midi_exclusives"),
+        second_project.extra.get("midi_exclusives"),
         Some(&serde_json::json!([{"tick": 0, "data": "43104c00007e00f7", "port": 1},
                                   {"tick": 960, "data": "f301", "port": 1, "escape": true}]))
     );

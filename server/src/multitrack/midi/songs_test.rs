@@ -153,8 +153,8 @@ fn every_song_survives_import_and_export() {
         );
 
         let original = read(&bytes);
-        let again = without_added_program(read(&exported(&imported.project)), &original);
-        check_same(&again, &original, &path);
+        let second_song = without_added_program(read(&exported(&imported.project)), &original);
+        check_same(&second_song, &original, &path);
 
         tempo_changes += usize::from(original.tempos.len() > 1);
         let has = |is_match: fn(&MidiMessage) -> bool| {
@@ -178,8 +178,8 @@ fn a_second_import_gives_the_same_project() {
     for path in songs() {
         let options = || ImportOptions { project_id: "song".into(), ..ImportOptions::default() };
         let bytes = fs::read(&path).expect("a readable song");
-        let first = import(&bytes, options()).expect("a project").project;
-        let second = import(&exported(&first), options()).expect("a project").project;
+        let first_project = import(&bytes, options()).expect("a project").project;
+        let second_project = import(&exported(&first_project), options()).expect("a project").project;
         let notes = |project: &schemas::Project| -> Value {
             let tracks: Vec<Value> = project
                 .tracks
@@ -194,10 +194,10 @@ fn a_second_import_gives_the_same_project() {
                 .collect();
             tracks.into()
         };
-        assert_eq!(notes(&second), notes(&first), "{}", path.display());
-        assert_eq!(second.tempo_map, first.tempo_map, "{}", path.display());
-        assert_eq!(second.time_signatures, first.time_signatures, "{}", path.display());
-        assert_eq!(second.markers, first.markers, "{}", path.display());
+        assert_eq!(notes(&second_project), notes(&first_project), "{}", path.display());
+        assert_eq!(second_project.tempo_map, first_project.tempo_map, "{}", path.display());
+        assert_eq!(second_project.time_signatures, first_project.time_signatures, "{}", path.display());
+        assert_eq!(second_project.markers, first_project.markers, "{}", path.display());
     }
 }
 

@@ -141,5 +141,5 @@ fn read_error(path: &str, error: &std::io::Error) -> ApiError {
 /// Returns a path for an error text: without control characters, and with at most
 /// [`PRINTED_PATH_MAX_CHARS`].
 pub(super) fn printable(path: &str) -> String {
-    path.chars().filter(|letter| !letter.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
+    path.chars().filter(|character| !character.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
 }

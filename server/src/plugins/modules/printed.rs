@@ -79,7 +79,7 @@ fn cause_in(text: &str) -> Option<String> {
             () => return None,
         };
         let quoted: String =
-            line.trim().chars().filter(|letter| !letter.is_control()).take(QUOTED_MAX_CHARS).collect();
+            line.trim().chars().filter(|character| !character.is_control()).take(QUOTED_MAX_CHARS).collect();
         Some(format!("it seems to need {need}: it printed \"{quoted}\""))
     })
 }
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     fn check(text: &'static str, expected: Option<&str>) {
-        let printed = Printed::read(Some(text.as_bytes())).expect("starts");
-        assert_eq!(printed.cause().as_deref(), expected, "{text}");
+        let printed_text = Printed::read(Some(text.as_bytes())).expect("starts");
+        assert_eq!(printed_text.cause().as_deref(), expected, "{text}");
     }
 
     #[test]

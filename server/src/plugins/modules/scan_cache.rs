@@ -117,8 +117,8 @@ impl Plugins {
     pub(crate) async fn find(&self, user: &CurrentUser, plugin_id: &str) -> Result<FoundPlugin, ApiError> {
         let scan = self.current(user).await?;
         let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
-        plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
-            let printable = plugin_id.chars().filter(|letter| !letter.is_control());
+        plugins.find(|listed_plugin| listed_plugin.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
+            let printable = plugin_id.chars().filter(|character| !character.is_control());
             ApiError::not_found("plugin", &printable.take(PRINTED_ID_MAX_CHARS).collect::<String>())
         })
     }
@@ -137,7 +137,7 @@ impl Plugins {
     ) -> Result<Option<FoundPlugin>, ApiError> {
         let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Any).await?;
         let mut plugins = scan.instruments.iter().chain(&scan.effects);
-        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+        Ok(plugins.find(|listed_plugin| listed_plugin.plugin.plugin_id == plugin_id).cloned())
     }
 
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders

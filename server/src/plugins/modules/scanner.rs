@@ -85,8 +85,8 @@ pub(super) struct Scanner {
     cached: Mutex<HashMap<PathBuf, Vec<VersionedResult>>>,
     /// Versions of the modules that this process found on the disk, by path.
     found: Mutex<HashMap<PathBuf, String>>,
-    /// Modules that the next scan runs even if they have not changed, each with the new time limit
-    /// of its scans in seconds, if there is one.
+    /// Modules that the next scan runs even if they have not changed. Each may have a new time
+    /// limit of its scans, in seconds.
     requested: Mutex<HashMap<PathBuf, Option<u64>>>,
     progress: ScanProgress,
     /// Changes of scan results since the last call of [`Self::take_changes`].
@@ -108,8 +108,8 @@ impl Scanner {
     }
 
     /// Adds the scan results that this and other processes stored.
-    pub(super) fn restore(&self, stored: HashMap<PathBuf, Vec<VersionedResult>>) {
-        lock(&self.cached).extend(stored);
+    pub(super) fn restore(&self, stored_results: HashMap<PathBuf, Vec<VersionedResult>>) {
+        lock(&self.cached).extend(stored_results);
     }
 
     /// Returns the changes of the scan results since the last call.

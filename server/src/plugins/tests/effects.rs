@@ -12,9 +12,9 @@ async fn effects(studio: &Studio) -> Value {
 async fn every_effect_of_the_engine_is_described() {
     let studio = Studio::without_soundfonts(&[]).await;
     let answer = effects(&studio).await;
-    let listed = answer["effects"].as_array().expect("a list");
-    assert_eq!(listed.len(), EFFECTS.len());
-    for (described, kind) in listed.iter().zip(EFFECTS) {
+    let listed_effects = answer["effects"].as_array().expect("a list");
+    assert_eq!(listed_effects.len(), EFFECTS.len());
+    for (described, kind) in listed_effects.iter().zip(EFFECTS) {
         assert_eq!(described["id"], kind.id);
         assert_eq!(described["name"], kind.name);
         assert_eq!(described["has_side_chain"], kind.has_side_chain);
@@ -65,11 +65,11 @@ async fn the_list_has_an_etag() {
     let studio = Studio::without_soundfonts(&[]).await;
     let first = studio.get("/plugins/effects").await;
     assert_eq!(first.header("content-type"), "application/json");
-    let again = |tag: &str| {
+    let conditional_answer = |tag: &str| {
         studio.app.local(Method::GET, "/api/v1/plugins/effects").header("if-none-match", tag).send()
     };
-    let unchanged = again(first.header("etag")).await;
+    let unchanged = conditional_answer(first.header("etag")).await;
     unchanged.expect(304);
     assert!(unchanged.bytes.is_empty());
-    again("\"another\"").await.expect(200);
+    conditional_answer("\"another\"").await.expect(200);
 }

@@ -40,8 +40,8 @@ pub(crate) async fn service_with(modules: &[&str]) -> (PluginService, Vec<String
     let plugins = lists.iter().flat_map(|list| list.as_array().expect("a list"));
     let plugins: Vec<&Value> = plugins.collect();
     let id_of = |module: &&str| {
-        let found = plugins.iter().find(|plugin| plugin["path"] == json!(module));
-        found.unwrap_or_else(|| panic!("{module} is not in {plugins:?}"))["plugin_id"]
+        let listed_plugin = plugins.iter().find(|plugin| plugin["path"] == json!(module));
+        listed_plugin.unwrap_or_else(|| panic!("{module} is not in {plugins:?}"))["plugin_id"]
             .as_str()
             .expect("an id")
             .to_owned()
@@ -123,8 +123,8 @@ async fn presets_are_programs_or_files() {
     let (service, ids) = service_with(&[AMSYNTH]).await;
     let with = |preset: Value| json!({"plugin_id": ids[0], "notes": [note(0.0, 960.0)], "tail_secs": 0, "preset": preset});
     let first = render(&service, &with(json!(0))).await;
-    let other = render(&service, &with(json!(5))).await;
-    assert!(first != other, "another program sounds different");
+    let other_render = render(&service, &with(json!(5))).await;
+    assert!(first != other_render, "another program sounds different");
     let detail = send(&service, &with(json!(1_000_000))).await.problem(422, "bad_preset");
     assert!(detail.contains("programs 0 to "), "{detail}");
     let text = BASE64_STANDARD.encode("no preset");

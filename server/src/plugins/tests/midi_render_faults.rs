@@ -40,8 +40,8 @@ impl FaultyService {
     }
 
     fn body(&self, name: &str) -> Value {
-        let found = self.instruments.iter().find(|(plugin_name, _)| plugin_name == name);
-        let (_, id) = found.unwrap_or_else(|| panic!("{name} is not in {:?}", self.instruments));
+        let listed_instrument = self.instruments.iter().find(|(plugin_name, _)| plugin_name == name);
+        let (_, id) = listed_instrument.unwrap_or_else(|| panic!("{name} is not in {:?}", self.instruments));
         json!({"plugin_id": id, "notes": [note(480.0, 480.0)], "tail_secs": 0.1})
     }
 
@@ -55,14 +55,14 @@ impl FaultyService {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
             let homes = fs::read_dir(storage.join("plugin-homes")).map_or(0, Iterator::count);
-            let listed = self.service.app.state.helpers.list().len();
+            let process_count = self.service.app.state.helpers.list().len();
             let processes = processes_in(&storage.to_string_lossy());
-            if (homes, listed, processes) == (0, 0, 0) {
+            if (homes, process_count, processes) == (0, 0, 0) {
                 return;
             }
             assert!(
                 Instant::now() < deadline,
-                "{name}: {homes} folders, {listed} helpers and {processes} processes are left"
+                "{name}: {homes} folders, {process_count} helpers and {processes} processes are left"
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -133,7 +133,7 @@ async fn samples_that_are_not_numbers_become_silence_with_a_warning() {
 #[tokio::test]
 async fn other_requests_are_answered_while_a_plugin_hangs() {
     let faulty = FaultyService::start().await;
-    let (hanging, other) = tokio::join!(faulty.send("Hangs"), async {
+    let (hanging, other_render) = tokio::join!(faulty.send("Hangs"), async {
         while faulty.service.app.state.helpers.list().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -142,7 +142,7 @@ async fn other_requests_are_answered_while_a_plugin_hangs() {
         faulty.send("Prints").await
     });
     hanging.problem(504, "plugin_timeout");
-    assert_eq!(other.status, 200, "{}", String::from_utf8_lossy(&other.bytes));
+    assert_eq!(other_render.status, 200, "{}", String::from_utf8_lossy(&other_render.bytes));
     faulty.assert_clean("Hangs").await;
 }
 

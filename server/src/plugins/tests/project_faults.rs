@@ -37,8 +37,8 @@ fn metered_song() -> Value {
 async fn outcome(service: &PluginService, song: &Value, effect_id: Option<&str>) -> Value {
     let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
     let outcomes = answer["sounds"].as_array().expect("a list");
-    let found = outcomes.iter().find(|outcome| outcome["effect_id"] == json!(effect_id));
-    found.unwrap_or_else(|| panic!("{effect_id:?}: {answer}")).clone()
+    let effect_outcome = outcomes.iter().find(|outcome| outcome["effect_id"] == json!(effect_id));
+    effect_outcome.unwrap_or_else(|| panic!("{effect_id:?}: {answer}")).clone()
 }
 
 /// Returns the interleaved samples of a sound.
@@ -74,13 +74,15 @@ async fn plugins_get_the_bars_of_the_song() {
         assert_ne!(other["sound_id"], earlier["sound_id"], "{effect_id:?}");
     }
     // Changes after the end of the song, and changes that move no bar, have no effect.
-    let before = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    let outcomes_before =
+        [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
     song["time_signatures"] = json!([
         {"tick": 0, "numerator": 3, "denominator": 4}, {"tick": 2_880, "numerator": 3, "denominator": 4},
         {"tick": 5_760, "numerator": 7, "denominator": 4}, {"tick": 7_680, "numerator": 5, "denominator": 4}
     ]);
-    let after = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
-    assert_eq!(after, before);
+    let outcomes_after =
+        [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    assert_eq!(outcomes_after, outcomes_before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,15 +121,15 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_with_a_warni
     let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
     let render = post(&service, "/plugins/render", &request, 200).await;
     assert_eq!((&render["warnings"], &render["receipt"]["left_out"]), (&json!(in_export), &json!([])));
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["warnings"], json!(in_export));
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["warnings"], json!(in_export));
 
     // A request that names the parameter itself is refused.
     let notes = json!([note(0.0, 480.0)]);
     for more in [json!({"7": 0.5}), json!({"102": 0.5})] {
         let body = json!({"plugin_id": SYNTH, "notes": notes, "params": more});
-        let refused = service.app.local(Method::POST, PATH).json(&body).send().await;
-        refused.problem(422, "bad_plugin_parameter");
+        let refusal = service.app.local(Method::POST, PATH).json(&body).send().await;
+        refusal.problem(422, "bad_plugin_parameter");
     }
 }
 
@@ -202,8 +204,8 @@ async fn songs_with_plugins_open_and_export_without_a_helper() {
 
     let bridge = service.path("no-helper").to_string_lossy().into_owned();
     let without = service.app.start_second_server_with(&[("SF_BRIDGE", &bridge)]).await;
-    let stored = without.local(Method::GET, "/api/v1/projects/p").send().await.expect(200);
-    assert_eq!(stored, song);
+    let stored_project = without.local(Method::GET, "/api/v1/projects/p").send().await.expect(200);
+    assert_eq!(stored_project, song);
     let request = json!({"project_id": "p", "bit_depth": "float32", "tail_secs": 1});
     let call =
         |path: &str, body: &Value| without.local(Method::POST, &format!("/api/v1/plugins{path}")).json(body);
@@ -218,8 +220,8 @@ async fn songs_with_plugins_open_and_export_without_a_helper() {
     let outcomes = call("/sounds", &json!({"project_id": "p"})).send().await.expect(200)["sounds"].clone();
     assert_eq!((&outcomes[0]["state"], &outcomes[1]["state"]), (&json!("missing"), &json!("missing")));
     let notes = json!({"plugin_id": SYNTH, "notes": [note(0.0, 480.0)]});
-    let refused = without.local(Method::POST, PATH).json(&notes).send().await;
-    refused.problem(501, "plugin_host_unavailable");
+    let refusal = without.local(Method::POST, PATH).json(&notes).send().await;
+    refusal.problem(501, "plugin_host_unavailable");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,8 +247,8 @@ async fn effects_with_invalid_buses_process_or_are_refused() {
         ("Many Channels", "plugin_refused", "states 1000 input channels; the maximum is 128"),
     ] {
         let request = json!({"project": song(name)});
-        let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
-        let detail = refused.problem(422, code);
+        let refusal = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
+        let detail = refusal.problem(422, code);
         assert!(detail.contains(part), "{name}: {detail}");
         let failed = outcome(&service, &song(name), Some("lie")).await;
         assert_eq!(failed["state"], "failed", "{name}");
@@ -276,9 +278,11 @@ async fn steps_are_exact_and_a_song_may_automate_many_parameters_of_a_plugin() {
     let warning = automated["warnings"][0].as_str().expect("a warning");
     assert!(warning.contains("and 90 others, so the automation is ignored"), "{warning}");
     let automated = sound(&service, &automated).await;
-    let (before, after) = automated.split_at(2 * 25_025);
+    let (outcomes_before, outcomes_after) = automated.split_at(2 * 25_025);
     let (plain_before, plain_after) = plain.split_at(2 * 25_025);
-    assert!(before == plain_before);
-    assert!(after.iter().zip(plain_after).all(|(after, plain)| *after == plain / 2.0));
-    assert!(after[..4].iter().any(|sample| *sample != 0.0), "{:?}", &after[..4]);
+    assert!(outcomes_before == plain_before);
+    assert!(
+        outcomes_after.iter().zip(plain_after).all(|(outcomes_after, plain)| *outcomes_after == plain / 2.0)
+    );
+    assert!(outcomes_after[..4].iter().any(|sample| *sample != 0.0), "{:?}", &outcomes_after[..4]);
 }

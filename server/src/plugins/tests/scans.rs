@@ -97,8 +97,8 @@ async fn one_module_can_have_a_longer_time_limit() {
     let scan = post(&format!("module={path}&max_secs=2")).send().await.expect(200);
     assert!(reason(&scan).contains("within 2 seconds"), "{}", reason(&scan));
     // The limit is stored with the result of the module.
-    let later = reason(&service.scan().await);
-    assert!(later.contains("within 2 seconds"), "{later}");
+    let later_reason = reason(&service.scan().await);
+    assert!(later_reason.contains("within 2 seconds"), "{later_reason}");
     for query in
         [format!("module={path}&max_secs=0"), format!("module={path}&max_secs=601"), "max_secs=5".to_owned()]
     {
@@ -113,8 +113,8 @@ async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<Strin
     let effects = server.remote(Method::GET, "/api/v1/plugins/effects").token(token).send().await.expect(200);
     let names = effects["vst_effects"].as_array().expect("a list").iter().map(|effect| &effect["name"]);
     let names = names.map(|name| name.as_str().expect("a name").to_owned()).collect();
-    let found = server.state.plugins.find_scanned("ada", &"21".repeat(16)).await.expect("a list");
-    (names, found.map(|found| found.plugin.name))
+    let listed_plugin = server.state.plugins.find_scanned("ada", &"21".repeat(16)).await.expect("a list");
+    (names, listed_plugin.map(|listed_plugin| listed_plugin.plugin.name))
 }
 
 /// The servers of an installation share a database, and a request can go to any of them.

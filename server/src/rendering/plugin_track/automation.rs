@@ -79,8 +79,8 @@ impl<'s> CurveReader<'s> {
     /// last call of [`Self::changes`]. Ramps change every `step_frames`.
     pub(super) fn changes_max(&self, frames: &Range<u64>, step_frames: u64) -> usize {
         let first = usize::from(self.last_value.is_none());
-        let later = &self.points[self.next..];
-        let points = later.partition_point(|point| point.frame < frames.end);
+        let later_points = &self.points[self.next..];
+        let points = later_points.partition_point(|point| point.frame < frames.end);
         let segments =
             &self.points[self.next.saturating_sub(1)..(self.next + points + 1).min(self.points.len())];
         let steps = match segments.windows(2).any(is_ramp) {
@@ -123,8 +123,8 @@ impl<'s> CurveReader<'s> {
         while self.points.get(self.next).is_some_and(|point| point.frame <= frame) {
             self.next += 1;
         }
-        let before = self.next.checked_sub(1).map(|index| &self.points[index]);
-        match (before, self.points.get(self.next)) {
+        let previous_point = self.next.checked_sub(1).map(|index| &self.points[index]);
+        match (previous_point, self.points.get(self.next)) {
             (Some(start), Some(end)) => {
                 let time = (frame - start.frame) as f64 / (end.frame - start.frame) as f64;
                 Some(start.value + (end.value - start.value) * start.curve.fraction(time))

@@ -56,15 +56,15 @@ async fn the_tag_of_the_catalogue_changes_with_its_contents() {
     let studio = Studio::start().await;
     let first = studio.get("/plugins/soundfonts/catalog").await;
     let tag = first.header("etag").to_owned();
-    let again = |tag: String| {
+    let conditional_answer = |tag: String| {
         let call = studio.app.local(Method::GET, "/api/v1/plugins/soundfonts/catalog");
         call.header("if-none-match", &tag).send()
     };
-    again(tag.clone()).await.expect(304);
+    conditional_answer(tag.clone()).await.expect(304);
     fs::copy(BANK, studio.path("another.sf2")).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
-    let changed = again(tag).await;
-    assert_eq!(ids(&changed.expect(200)), ["another", "timgm6mb"]);
+    let second_answer = conditional_answer(tag).await;
+    assert_eq!(ids(&second_answer.expect(200)), ["another", "timgm6mb"]);
 }
 
 #[tokio::test]
@@ -142,14 +142,14 @@ async fn a_bank_is_sent_completely_or_as_a_range() {
     let studio = Studio::start().await;
     let bytes = fs::read(BANK).unwrap();
     let path = "/plugins/soundfonts/download/timgm6mb";
-    let whole = studio.get(path).await;
-    assert_eq!(whole.status, 200);
-    assert!(whole.bytes == bytes);
-    assert_eq!(whole.header("x-soundfont-id"), "timgm6mb");
-    assert_eq!(whole.header("x-soundfont-fallback"), "false");
-    assert_eq!(whole.header("accept-ranges"), "bytes");
-    assert_eq!(whole.header("content-length"), bytes.len().to_string());
-    let tag = whole.header("etag").to_owned();
+    let whole_list = studio.get(path).await;
+    assert_eq!(whole_list.status, 200);
+    assert!(whole_list.bytes == bytes);
+    assert_eq!(whole_list.header("x-soundfont-id"), "timgm6mb");
+    assert_eq!(whole_list.header("x-soundfont-fallback"), "false");
+    assert_eq!(whole_list.header("accept-ranges"), "bytes");
+    assert_eq!(whole_list.header("content-length"), bytes.len().to_string());
+    let tag = whole_list.header("etag").to_owned();
 
     let get = |headers: &[(&'static str, String)]| {
         let mut call = studio.app.local(Method::GET, &format!("/api/v1{path}"));

@@ -433,9 +433,13 @@ mod tests {
                 assert!(remote.rename(&key(&id).path(), &quarantined).expect("moves"));
             }
             let requests = || remote.size_requests.load(Ordering::Relaxed);
-            let before = requests();
+            let count_before = requests();
             assert!(blobs.read(&key("b")).expect("accesses the storage").is_none());
-            assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
+            assert!(
+                requests() - count_before <= BATCH_REQUESTS_MAX,
+                "{} requests",
+                requests() - count_before
+            );
             assert!(blobs.contains(&key("a20")).expect("accesses the storage"), "the file was not restored");
             assert_eq!(blobs.list_quarantined().expect("lists").len(), 29);
         };

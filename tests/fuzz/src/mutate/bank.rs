@@ -26,7 +26,7 @@ pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let first = if choices.below(8) == 0 { 0 } else { chunks.len().saturating_sub(RECORD_BYTES.len()) };
     let index = first + choices.below(chunks.len().checked_sub(first)?.max(1));
     let Chunk { id, body, .. } = chunks.get_mut(index)?;
-    let record_bytes = RECORD_BYTES.iter().find(|(known, _)| *known == id).map_or(2, |&(_, bytes)| bytes);
+    let record_bytes = RECORD_BYTES.iter().find(|(record_id, _)| *record_id == id).map_or(2, |&(_, bytes)| bytes);
     match choices.below(6) {
         0 | 1 => records(body, record_bytes, choices),
         2 => any(body),

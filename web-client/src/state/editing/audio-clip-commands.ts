@@ -53,8 +53,8 @@ export class AudioClipCommands {
       const target = track ? { project, trackId: track.id } : addTrack(project, name, null, 'audio');
       return { project: addItem(target.project, target.trackId, item), trackId: target.trackId };
     };
-    const added = addToProject(song.project);
-    if (song.edit(`Add ${fileName}`, () => added.project)) song.selection.selectItem(added.trackId, item.id);
+    const addedClips = addToProject(song.project);
+    if (song.edit(`Add ${fileName}`, () => addedClips.project)) song.selection.selectItem(addedClips.trackId, item.id);
     if (file.warnings.length > 0) this.#notices.show('info', `${fileName}: ${file.warnings.join(' ')}`);
   }
 }

@@ -74,8 +74,8 @@ export class AutomationCommands {
     const points = this.pointsOf(channelId, target);
     const tick = Math.round(this.#player.positionTick());
     const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
-    const added = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
-    if (this.setPoints('Add point', channelId, target, added.points)) this.select({ channelId, target, index: added.index });
+    const addedPoint = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
+    if (this.setPoints('Add point', channelId, target, addedPoint.points)) this.select({ channelId, target, index: addedPoint.index });
   }
 
   setValue({ channelId, target, index }: PointRef, value: number, gesture: string | null = null): void {

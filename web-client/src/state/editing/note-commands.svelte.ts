@@ -125,8 +125,8 @@ export class NoteCommands {
     const { notes, start_tick: startTick } = clip.item;
     const order = notesInOrder(notes);
     const selectedPlaces = order.flatMap((index, place) => (selection.notes.has(index) ? [place] : []));
-    const current = direction === 1 ? selectedPlaces.at(-1) : selectedPlaces[0];
-    const next = current === undefined ? this.#placeNearCursor(notes, order, startTick, direction) : current + direction;
+    const currentPlace = direction === 1 ? selectedPlaces.at(-1) : selectedPlaces[0];
+    const next = currentPlace === undefined ? this.#placeNearCursor(notes, order, startTick, direction) : currentPlace + direction;
     const index = order[next];
     const note = index === undefined ? undefined : notes[index];
     if (index === undefined || !note) return;
@@ -175,8 +175,8 @@ export class NoteCommands {
     if (!clip) return false;
     const { item } = clip;
     const tick = this.#cursorTickIn(item) - item.start_tick;
-    const added = keys.map(({ key, velocity }): Note => ({ tick, length_ticks: this.#preferences.stepTicks, pitch: key, velocity }));
-    const { notes } = addNotes(item.notes, added);
+    const addedNotes = keys.map(({ key, velocity }): Note => ({ tick, length_ticks: this.#preferences.stepTicks, pitch: key, velocity }));
+    const { notes } = addNotes(item.notes, addedNotes);
     this.#song.selection.focus = 'notes';
     return this.#commit('Enter notes', item, { notes, selection: new Set() }, gesture);
   }

@@ -102,9 +102,9 @@ export class Selection {
 
   /** Selects several clips. The last one is the clip that the editor shows. */
   selectItems(ids: ReadonlySet<string>): void {
-    const last = [...ids].at(-1) ?? null;
-    const track = findItem(this.#project(), last)?.track;
-    if (track) this.selectItem(track.id, last);
+    const lastId = [...ids].at(-1) ?? null;
+    const track = findItem(this.#project(), lastId)?.track;
+    if (track) this.selectItem(track.id, lastId);
     else this.itemId = null;
     this.itemIds = ids;
   }

@@ -63,10 +63,10 @@ export class Song {
    * that changes the frozen parts of a track is refused; then the method returns false.
    */
   edit(label: string, change: (project: Project) => Project, gesture: string | null = null): boolean {
-    const edited = change(this.project);
-    const refusedChange = frozenPartsChange(this.project, edited);
+    const editedProject = change(this.project);
+    const refusedChange = frozenPartsChange(this.project, editedProject);
     if (refusedChange) this.#onRefused(refusedChange);
-    else this.#push(label, edited, gesture);
+    else this.#push(label, editedProject, gesture);
     return !refusedChange;
   }
 

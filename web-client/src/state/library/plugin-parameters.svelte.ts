@@ -80,8 +80,8 @@ export class PluginParameters {
     const { value_texts: texts } = await listPluginParameters(this.#api, { ...requestOf(plugin), values });
     this.#entries = this.#entries.map((entry) => {
       if (!areEqual(entry.plugin, plugin)) return entry;
-      const added = values.map((value, index) => [keyOfValue(value), texts[index] ?? ''] as const);
-      return { ...entry, texts: new Map([...entry.texts, ...added]) };
+      const addedEntries = values.map((value, index) => [keyOfValue(value), texts[index] ?? ''] as const);
+      return { ...entry, texts: new Map([...entry.texts, ...addedEntries]) };
     });
   }
 
@@ -115,8 +115,8 @@ export class PluginParameters {
 
   #setState({ type, plugin_id, state: pluginState }: PluginWithState, state: ParameterListState): void {
     const plugin = { type, plugin_id, ...(pluginState === undefined ? {} : { state: pluginState }) };
-    const others = this.#entries.filter((entry) => !areEqual(entry.plugin, plugin));
-    this.#entries = [{ plugin, state, texts: new Map<string, string>() }, ...others].slice(0, LISTS_MAX);
+    const otherEntries = this.#entries.filter((entry) => !areEqual(entry.plugin, plugin));
+    this.#entries = [{ plugin, state, texts: new Map<string, string>() }, ...otherEntries].slice(0, LISTS_MAX);
   }
 }
 

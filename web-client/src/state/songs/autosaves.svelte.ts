@@ -90,8 +90,8 @@ export class Autosaves {
 
   /**
    * Writes unsaved work because the page may be closed. Returns whether work may be lost: it is not
-   * in this browser, and the request is too large to continue after the page is closed, or the
-   * service did not take the last one.
+   * in this browser, and the request is too large to continue after the page is closed, or the last
+   * request failed.
    */
   flush(): boolean {
     const { project } = this.#song;

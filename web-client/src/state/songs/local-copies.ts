@@ -87,22 +87,22 @@ export class IndexedDbCopies implements CopyStore {
    * requests to `records`, and returns the tracks that are then kept.
    */
   #change(windowId: string, change: (records: IDBObjectStore) => Promise<KeptTracks> | null): Promise<void> {
-    const changed = this.#changing.then(async () => {
+    const changePromise = this.#changing.then(async () => {
       const records = await this.#copies('readwrite');
       const { transaction } = records;
-      const stored = completed(transaction);
+      const storing = completed(transaction);
       const tracks = await Promise.resolve(change(records)).catch((error: unknown) => {
-        stored.catch(() => undefined);
+        storing.catch(() => undefined);
         // The request that failed may have ended the transaction.
         if (transaction.error === null) transaction.abort();
         throw error;
       });
       if (this.#kept?.windowId === windowId) this.#kept = null;
-      await stored;
+      await storing;
       if (tracks) this.#kept = { windowId, tracks };
     });
-    this.#changing = changed.catch(() => undefined);
-    return changed;
+    this.#changing = changePromise.catch(() => undefined);
+    return changePromise;
   }
 
   async #copies(mode: IDBTransactionMode): Promise<IDBObjectStore> {
