@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
   if (!folders[base]) return response.end('<!doctype html>');
   createReadStream(join(folders[base], name)).on('error', () => response.writeHead(404).end()).pipe(response);
 });
-await new Promise((done) => server.listen(0, '127.0.0.1', done));
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const browser = await chromium.launch({
   executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],

@@ -107,8 +107,8 @@ describe('points', () => {
   it('are sorted by tick, with at most one point at each tick', () => {
     const addedPoint = insertPoint(POINTS, { tick: 1500, value: 1 });
     expect([addedPoint.index, addedPoint.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
-    const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
-    expect([replaced.index, replaced.points.length, replaced.points[1]?.value]).toEqual([1, 4, 1]);
+    const replacedPoint = insertPoint(POINTS, { tick: 1000, value: 1 });
+    expect([replacedPoint.index, replacedPoint.points.length, replacedPoint.points[1]?.value]).toEqual([1, 4, 1]);
   });
 
   it('stay between their neighbours', () => {
@@ -130,8 +130,8 @@ describe('lanes', () => {
   });
 
   it('are removed with their effect', () => {
-    const automated = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
-    expect(lanesOf(removeEffect(automated, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
+    const automatedSong = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
+    expect(lanesOf(removeEffect(automatedSong, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
   });
 });
 

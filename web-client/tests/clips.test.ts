@@ -40,17 +40,17 @@ const starts = (project: Project, lane: number): number[] => (project.tracks[lan
 
 describe('several clips', () => {
   it('move together, and not before the start of the song', () => {
-    const moved = moveClips(song(), ids('one', 'three'), -1500, 0);
-    expect([starts(moved, 0), starts(moved, 1)]).toEqual([[0, 4800], [960]]);
-    expect(moved.tracks[2], 'other tracks stay the same objects').toEqual(song().tracks[2]);
+    const movedClips = moveClips(song(), ids('one', 'three'), -1500, 0);
+    expect([starts(movedClips, 0), starts(movedClips, 1)]).toEqual([[0, 4800], [960]]);
+    expect(movedClips.tracks[2], 'other tracks stay the same objects').toEqual(song().tracks[2]);
   });
 
   it('change their tracks only if all of them fit there', () => {
-    const moved = moveClips(song(), ids('one'), 0, 1);
-    expect(moved.tracks.map(({ items }) => items.length)).toEqual([1, 2, 1, 0, 0]);
-    const blocked = moveClips(song(), ids('one', 'three'), 960, 1);
-    expect(blocked.tracks.map(({ items }) => items.length), 'an audio track cannot hold notes').toEqual([2, 1, 1, 0, 0]);
-    expect(item(blocked, 'three').start_tick).toBe(2880);
+    const movedClips = moveClips(song(), ids('one'), 0, 1);
+    expect(movedClips.tracks.map(({ items }) => items.length)).toEqual([1, 2, 1, 0, 0]);
+    const blockedMove = moveClips(song(), ids('one', 'three'), 960, 1);
+    expect(blockedMove.tracks.map(({ items }) => items.length), 'an audio track cannot hold notes').toEqual([2, 1, 1, 0, 0]);
+    expect(item(blockedMove, 'three').start_tick).toBe(2880);
     const project = song();
     expect(moveClips(project, ids('one'), 0, 2)).toBe(project);
   });
@@ -80,9 +80,9 @@ describe('MIDI clips', () => {
     expect([first.length_ticks, first.notes]).toEqual([1920, [note(0), note(1800, 120)]]);
     expect([second.start_tick, second.length_ticks, second.notes]).toEqual([2880, 1920, [note(0, 360), note(480)]]);
     expect(second.controls, 'the second part starts with the controls in force').toEqual([{ type: 'cc', tick: 0, controller: 7, value: 90 }]);
-    const joined = joinMidi(split.project, ids('one', split.itemId));
-    expect(joined && item(joined.project, 'one').notes).toEqual([note(0), note(1800, 480), note(2400)]);
-    expect(joined && item(joined.project, 'one').length_ticks).toBe(3840);
+    const joinedProject = joinMidi(split.project, ids('one', split.itemId));
+    expect(joinedProject && item(joinedProject.project, 'one').notes).toEqual([note(0), note(1800, 480), note(2400)]);
+    expect(joinedProject && item(joinedProject.project, 'one').length_ticks).toBe(3840);
     const shortened = resizeItem(withNotes, 'one', 1920);
     const silentJoin = joinMidi(shortened, ids('one', 'two'));
     expect(silentJoin && item(silentJoin.project, 'one').notes.filter(({ tick }) => tick < 3840), 'notes behind the end stay silent').toEqual([note(0), note(1800, 120)]);
@@ -93,8 +93,8 @@ describe('MIDI clips', () => {
   it('keep their notes in place when their start is trimmed', () => {
     const laterItem = trimMidiStart(song(), 'one', 960 + 120);
     expect([item(laterItem, 'one').start_tick, item(laterItem, 'one').length_ticks, item(laterItem, 'one').notes]).toEqual([1080, 3720, [note(0, 120)]]);
-    const earlier = trimMidiStart(song(), 'one', 0);
-    expect([item(earlier, 'one').start_tick, item(earlier, 'one').length_ticks, item(earlier, 'one').notes]).toEqual([0, 4800, [note(960)]]);
+    const earlierClip = trimMidiStart(song(), 'one', 0);
+    expect([item(earlierClip, 'one').start_tick, item(earlierClip, 'one').length_ticks, item(earlierClip, 'one').notes]).toEqual([0, 4800, [note(960)]]);
     expect(item(trimMidiStart(song(), 'one', 99_999), 'one').length_ticks).toBe(1);
   });
 });
@@ -120,8 +120,8 @@ describe('the clipboard', () => {
   it('pastes a track without references that the song lacks', () => {
     const track = song().tracks[2];
     if (!track) throw new Error('no track');
-    const same = pasteTrack(song(), { kind: 'track', track }, 'a');
-    expect(same.project.tracks[1]).toMatchObject({ id: same.trackId, output: 'group', sends: [{ to: 'bus' }] });
+    const pastedTrack = pasteTrack(song(), { kind: 'track', track }, 'a');
+    expect(pastedTrack.project.tracks[1]).toMatchObject({ id: pastedTrack.trackId, output: 'group', sends: [{ to: 'bus' }] });
     const otherProject = pasteTrack(normalizeProject({ project_id: 'q', tracks: [] }), { kind: 'track', track }, null);
     expect(otherProject.project.tracks[0]?.sends).toEqual([]);
     expect(otherProject.project.tracks[0]).not.toHaveProperty('output');
@@ -169,11 +169,11 @@ describe('gestures on clips', () => {
     const commands = new ClipCommands(editedSong, unused, unused, unused, unused, unused, unused);
     editedSong.selection.selectItem('a', null);
     expect(commands.describeSelected()).toBe('No clip is selected.');
-    const selected = [1, 1, 1, -1].map((offset) => {
+    const selectedIds = [1, 1, 1, -1].map((offset) => {
       commands.selectNext(offset as 1 | -1, false);
       return editedSong.selection.itemId;
     });
-    expect(selected).toEqual(['one', 'two', 'three', 'two']);
+    expect(selectedIds).toEqual(['one', 'two', 'three', 'two']);
     commands.selectNext(1, true);
     expect([...editedSong.selection.itemIds]).toEqual(['two', 'three']);
     expect(commands.describeSelected()).toBe('2 clips, last Keys on Keys, bar 1, beat 3.');
@@ -200,9 +200,9 @@ describe('overlapping audio clips', () => {
     const project = song();
     const both = { ...project, tracks: project.tracks.map((track) => (track.id === 'c' ? { ...track, items: [...track.items, audio('five', 2880) as AudioItem] } : track)) };
     // Both last two seconds, and the second one starts after 1.5 seconds.
-    const faded = crossfadeClips(both, TIME, ids('five'));
-    expect(item<AudioItem>(faded, 'four').fades).toEqual({ out_frames: 24_000 });
-    expect(item<AudioItem>(faded, 'five').fades).toEqual({ in_frames: 24_000 });
+    const fadedSong = crossfadeClips(both, TIME, ids('five'));
+    expect(item<AudioItem>(fadedSong, 'four').fades).toEqual({ out_frames: 24_000 });
+    expect(item<AudioItem>(fadedSong, 'five').fades).toEqual({ in_frames: 24_000 });
     expect(crossfadeClips(project, TIME, ids('four'))).toBe(project);
   });
 });

@@ -22,8 +22,8 @@ describe('the comparison with a reference', () => {
   });
 
   it('shows spectra at equal loudness, the highest band of both near the top', () => {
-    const [one, otherSpectrum] = comparableSpectra(measurementsOf(-14, [-20, -30]), measurementsOf(-20, [-20, null, -40]));
-    expect(one).toEqual([-9, -19, null]);
+    const [exportSpectrum, otherSpectrum] = comparableSpectra(measurementsOf(-14, [-20, -30]), measurementsOf(-20, [-20, null, -40]));
+    expect(exportSpectrum).toEqual([-9, -19, null]);
     expect(otherSpectrum).toEqual([-3, null, -23]);
   });
 });

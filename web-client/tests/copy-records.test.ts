@@ -48,8 +48,8 @@ describe('the records of unsaved work', () => {
     const song = songOf('a');
     const renamed = { ...song, tracks: song.tracks.map((track) => ({ ...track, name: 'A' })) };
     const otherCopy = { ...copyOf(renamed), windowId: 'w2' };
-    const earlier = { ...copyOf(song), windowId: 'w3' };
-    const records = [...changesOf(copyOf(song), new Map()).put, ...changesOf(otherCopy, new Map()).put, earlier];
-    expect(copiesOf(records)).toEqual([copyOf(song), otherCopy, earlier]);
+    const earlierCopy = { ...copyOf(song), windowId: 'w3' };
+    const records = [...changesOf(copyOf(song), new Map()).put, ...changesOf(otherCopy, new Map()).put, earlierCopy];
+    expect(copiesOf(records)).toEqual([copyOf(song), otherCopy, earlierCopy]);
   });
 });

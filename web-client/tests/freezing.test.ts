@@ -58,10 +58,10 @@ const edit = (change: Partial<Track>): Project => updateTrack(WITH_FROZEN, 'a', 
 
 describe('a frozen track', () => {
   it('plays its recording, and comes back unchanged', () => {
-    const [played] = withoutFrozenParts(WITH_FROZEN).tracks;
-    expect(played).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
-    expect(played).not.toHaveProperty('synth_engine');
-    expect(played?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
+    const [playedTrack] = withoutFrozenParts(WITH_FROZEN).tracks;
+    expect(playedTrack).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
+    expect(playedTrack).not.toHaveProperty('synth_engine');
+    expect(playedTrack?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
     expect(withoutFrozenParts(SONG)).toBe(SONG);
     expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set(['room']) });
     expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), impulses: new Set() });
@@ -208,7 +208,7 @@ describe('freezing', () => {
     });
     return { song, freezing: new Freezing(api, song, new AudioFiles(api), notices), notices };
   }
-  const result = (more: object = {}): object => ({ state: 'succeeded', result: { frozen: FROZEN, left_out: [], warnings: [], ...more } });
+  const result = (extraFields: object = {}): object => ({ state: 'succeeded', result: { frozen: FROZEN, left_out: [], warnings: [], ...extraFields } });
   const texts = (notices: Notices): string[] => notices.visibleNotices.map(({ text }) => text);
   const bass = SONG.tracks[0] as Track;
 
@@ -216,9 +216,9 @@ describe('freezing', () => {
 
   it('is one step that can be undone', async () => {
     const { song, freezing, notices } = opened(result());
-    const done = freezing.freeze(bass);
+    const freezing_promise = freezing.freeze(bass);
     expect(freezing.stateOf(bass)).toEqual({ kind: 'rendering', fraction: 0 });
-    await done;
+    await freezing_promise;
     expect(song.project).toEqual(WITH_FROZEN);
     expect(song.undoLabel).toBe('Freeze Bass');
     expect(freezing.stateOf(song.project.tracks[0] as Track)).toEqual({ kind: 'frozen' });

@@ -126,9 +126,9 @@ describe('the unsaved work in the browser', () => {
     await expect(copies.put(copyOf(editedSong, 2))).rejects.toThrow('no room');
     expect(await copies.all()).toEqual([copyOf(song)]);
     // The failure comes while the records are passed to the browser, after some of them.
-    const broken = { ...editedSong, tracks: editedSong.tracks.map((track) => (track.id === 'c' ? { ...track, broken: () => undefined } : track)) };
+    const brokenSong = { ...editedSong, tracks: editedSong.tracks.map((track) => (track.id === 'c' ? { ...track, broken: () => undefined } : track)) };
     storage.refuses = () => false;
-    await expect(copies.put(copyOf(broken as Project, 3))).rejects.toThrow();
+    await expect(copies.put(copyOf(brokenSong as Project, 3))).rejects.toThrow();
     expect(await copies.all()).toEqual([copyOf(song)]);
     await copies.put(copyOf(editedSong, 4));
     expect(await copies.all()).toEqual([copyOf(editedSong, 4)]);

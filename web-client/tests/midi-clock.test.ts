@@ -28,12 +28,12 @@ describe('MIDI clock', () => {
     const [start, ...clocks] = play(clock, sentMessages, 0, 2);
     expect(start?.message).toEqual([0xfa]);
     expect(clocks.every(({ message }) => message[0] === 0xf8)).toBe(true);
-    const times = clocks.map(({ atMs = 0 }) => atMs - 1000);
+    const clockTimes = clocks.map(({ atMs = 0 }) => atMs - 1000);
     // 48 clocks in the first second, and 24 in the next, at exact times.
-    expect(times.filter((ms) => ms < 1000 - 1e-6).length).toBe(48);
-    expect(times[12]).toBeCloseTo(250, 6);
-    expect(times[48]).toBeCloseTo(1000, 6);
-    expect(times[60]).toBeCloseTo(1500, 6);
+    expect(clockTimes.filter((ms) => ms < 1000 - 1e-6).length).toBe(48);
+    expect(clockTimes[12]).toBeCloseTo(250, 6);
+    expect(clockTimes[48]).toBeCloseTo(1000, 6);
+    expect(clockTimes[60]).toBeCloseTo(1500, 6);
   });
 
   it('continues at the next sixteenth with a song position', () => {

@@ -17,7 +17,7 @@ describe('moving notes', () => {
 
   it('stops all selected notes when one reaches the start of the item or the highest key', () => {
     const { notes } = moveNotes(NOTES, new Set([0, 2]), -400, 12);
-    expect(notes.map((moved) => [moved.tick, moved.pitch])).toEqual([
+    expect(notes.map((movedNote) => [movedNote.tick, movedNote.pitch])).toEqual([
       [0, 61],
       [500, 64],
       [900, 127],
@@ -65,7 +65,7 @@ describe('changing notes', () => {
 describe('quantizing', () => {
   const options = (change: Partial<QuantizeOptions> = {}): QuantizeOptions => ({ stepTicks: 240, strength: 1, swing: 0.5, ...change });
   const quantizedTicks = (ticks: number[], selection: Set<number>, itemStart: number, change: Partial<QuantizeOptions> = {}): number[] =>
-    quantizeNotes(ticks.map((tick) => note(tick)), selection, itemStart, options(change)).notes.map((moved) => moved.tick);
+    quantizeNotes(ticks.map((tick) => note(tick)), selection, itemStart, options(change)).notes.map((movedNote) => movedNote.tick);
 
   it('moves all notes if no note is selected, and otherwise only the selected ones', () => {
     expect(quantizedTicks([130, 250], new Set(), 0)).toEqual([240, 240]);
@@ -119,9 +119,9 @@ describe('humanizing', () => {
 
 describe('copied notes', () => {
   it('keep their place between the grid steps, in another clip too', () => {
-    const copied = copyNotes([note(70, 60), note(300, 64), note(999, 67)], new Set([0, 1]), 960, 240);
-    expect(copied).toMatchObject({ offsetTicks: 70, lengthTicks: 720 });
-    const { notes, selection } = pasteNotes([note(0, 40)], copied ?? { notes: [], offsetTicks: 0, lengthTicks: 0 }, 480);
+    const copiedNotes = copyNotes([note(70, 60), note(300, 64), note(999, 67)], new Set([0, 1]), 960, 240);
+    expect(copiedNotes).toMatchObject({ offsetTicks: 70, lengthTicks: 720 });
+    const { notes, selection } = pasteNotes([note(0, 40)], copiedNotes ?? { notes: [], offsetTicks: 0, lengthTicks: 0 }, 480);
     expect(notes.slice(1).map(({ tick, pitch }) => [tick, pitch])).toEqual([[550, 60], [780, 64]]);
     expect(selection).toEqual(new Set([1, 2]));
     expect(copyNotes(notes, new Set(), 0, 240)).toBeNull();

@@ -84,9 +84,9 @@ describe('values of a song', () => {
   });
 
   it('can be automated, also while the parameters are not known', () => {
-    const automated = song({ params: { 2: 0.5 } }, [{ target: 'instrument/9', points: [] }, { target: 'instrument/2', points: [] }]);
+    const automatedSong = song({ params: { 2: 0.5 } }, [{ target: 'instrument/9', points: [] }, { target: 'instrument/2', points: [] }]);
     const describe = (list: PluginParameterList | null): string[] =>
-      targetsOf(automated, 'bass', () => null, () => list).slice(2).map(({ target, group, name, current, format }) => `${target} ${group} ${name} ${format(current)}`);
+      targetsOf(automatedSong, 'bass', () => null, () => list).slice(2).map(({ target, group, name, current, format }) => `${target} ${group} ${name} ${format(current)}`);
     expect(describe(LIST)).toEqual(['instrument/2 Nekobi Cutoff 100.0 Hz', 'instrument/3 Nekobi Waveform Sine', 'instrument/9 Nekobi Parameter 9 0.0 %']);
     expect(describe(null)).toEqual(['instrument/9 Plugin Parameter 9 0.0 %', 'instrument/2 Plugin Parameter 2 50.0 %']);
   });
@@ -158,11 +158,11 @@ describe('commands for a plugin', () => {
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1' }, '1.0'), 'a song from before').toBeNull();
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1', plugin_version: '1.0' }, ''), 'a plugin that states none').toBeNull();
     // Songs have at most 128 characters of a version, and no half of a character.
-    const long = `${'ß'.repeat(127)}🎹 build 1`;
-    commands.acceptVersion(BASS_PLUGIN, long);
-    const saved = engineOf(openSong.project) as PluginEngine;
-    expect(saved.plugin_version).toBe(`${'ß'.repeat(127)}🎹`);
-    expect([otherVersionOf(saved, long), otherVersionOf(saved, long.slice(1))]).toEqual([null, saved.plugin_version]);
+    const longVersion = `${'ß'.repeat(127)}🎹 build 1`;
+    commands.acceptVersion(BASS_PLUGIN, longVersion);
+    const savedEngine = engineOf(openSong.project) as PluginEngine;
+    expect(savedEngine.plugin_version).toBe(`${'ß'.repeat(127)}🎹`);
+    expect([otherVersionOf(savedEngine, longVersion), otherVersionOf(savedEngine, longVersion.slice(1))]).toEqual([null, savedEngine.plugin_version]);
   });
 
   it('save a preset file with the state and the values of the song', async () => {
@@ -172,16 +172,16 @@ describe('commands for a plugin', () => {
       requests.push([new URL(request.url).pathname, await request.json()]);
       return requests.length === 1 ? new Response('CcnK') : new Response(JSON.stringify({ detail: 'The plugin crashed twice.' }), { status: 502 });
     });
-    const saved: string[] = [];
-    const link = { href: '', download: '', click: () => saved.push(link.download) };
+    const savedEngine: string[] = [];
+    const link = { href: '', download: '', click: () => savedEngine.push(link.download) };
     vi.stubGlobal('document', { createElement: () => link });
     openSong.open(song({ state: 'c3Q=', params: { 2: 0.5 } }), 1, true);
     await commands.savePresetFile(BASS_PLUGIN, 'Bass/1');
     expect(requests).toEqual([['/api/v1/plugins/preset-file', { plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5 } }]]);
-    expect([saved, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
+    expect([savedEngine, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
     await commands.savePresetFile(BASS_PLUGIN, 'Bass');
     expect(notices.visibleNotices.map(({ text }) => text)).toEqual(['The preset of Bass cannot be saved: The plugin crashed twice.']);
-    expect([saved.length, commands.saving]).toEqual([1, null]);
+    expect([savedEngine.length, commands.saving]).toEqual([1, null]);
   });
 
   it('keep the plugin if it refuses a preset', async () => {

@@ -39,8 +39,8 @@ describe('recorded events', () => {
   it('replace the notes that started in a range, but not those of the recording', () => {
     const [first, second, third] = [note(0, 60), note(480, 62), note(960, 64)];
     const song = songWith([{ type: 'midi', id: 'a', start_tick: 960, length_ticks: 3840, notes: [first, second, third], controls: [] }]);
-    const kept = clipsOf(song)[0]?.notes[1] as Note;
-    expect(ticksOf(eraseNotes(song, 'keys', 960, 1920, new Set([kept])))).toEqual([1440, 1920]);
+    const keptNote = clipsOf(song)[0]?.notes[1] as Note;
+    expect(ticksOf(eraseNotes(song, 'keys', 960, 1920, new Set([keptNote])))).toEqual([1440, 1920]);
     expect(eraseNotes(song, 'keys', 0, 960, new Set())).toBe(song);
   });
 });

@@ -158,18 +158,18 @@ describe('EngineHost', () => {
   });
 
   it('carries out only the last of several seeks, before the next render', () => {
-    const [dragged, host] = [hostWithPiano(), hostWithPiano()];
-    for (const playing of [dragged, host]) {
+    const [draggedHost, host] = [hostWithPiano(), hostWithPiano()];
+    for (const playing of [draggedHost, host]) {
       playing.receive({ type: 'play' });
       playing.render(4_800);
     }
-    for (const frame of [90_000, 40, 12_000]) dragged.receive({ type: 'seek', frame });
+    for (const frame of [90_000, 40, 12_000]) draggedHost.receive({ type: 'seek', frame });
     host.receive({ type: 'seek', frame: 12_000 });
-    expect(dragged.render(4_800)).toEqual(host.render(4_800));
+    expect(draggedHost.render(4_800)).toEqual(host.render(4_800));
     // A seek ends earlier notes, but not notes that start after the seek.
-    dragged.receive({ type: 'seek', frame: 200_000 });
-    dragged.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
-    expect(peak(dragged.render(9_600))).toBeGreaterThan(0.01);
+    draggedHost.receive({ type: 'seek', frame: 200_000 });
+    draggedHost.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+    expect(peak(draggedHost.render(9_600))).toBeGreaterThan(0.01);
   });
 
   it('reports position, playing and peaks', () => {
@@ -251,8 +251,8 @@ describe('EngineHost', () => {
     expect(status().countInFrames).toBeGreaterThan(24_000);
     host.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
     host.render(24_000);
-    const played = host.render(9_600);
-    expect(peak(played.subarray(4_800))).toBeGreaterThan(0.01);
+    const playedBlock = host.render(9_600);
+    expect(peak(playedBlock.subarray(4_800))).toBeGreaterThan(0.01);
     expect([status().playing, status().countInFrames]).toEqual([true, 0]);
   });
 
@@ -512,11 +512,11 @@ describe('EngineHost', () => {
     host.render(1_536);
     const wantedReport = host.reports.filter((report) => report.type === 'wanted').at(-1);
     if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
-    const [wanted] = wantedReport.wanted;
-    expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
-    if (!wanted) throw new Error('nothing is wanted');
-    const half = new Float32Array(wanted.frames).fill(0.25);
-    host.receive({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
+    const [wantedBlock] = wantedReport.wanted;
+    expect(wantedBlock).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
+    if (!wantedBlock) throw new Error('nothing is wanted');
+    const half = new Float32Array(wantedBlock.frames).fill(0.25);
+    host.receive({ type: 'fillAudio', slot: 3, sourceFrame: wantedBlock.sourceFrame, left: half, right: half });
     expect(peak(host.render(4_800))).toBe(0.25);
     expect(host.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     expect(peak(host.render(4_800).subarray(2_400))).toBe(0.125);

@@ -148,10 +148,10 @@ test('controls show their automated values while the song plays', async ({ page,
   const automatedValues = (): Promise<(string | null)[]> =>
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const controlValues = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
-  const [valueBefore, stopped] = [await controlValues(), await automatedValues()];
-  expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
+  const [valueBefore, valueAfterStop] = [await controlValues(), await automatedValues()];
+  expect(valueAfterStop[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
-  await expect.poll(async () => (await automatedValues()).every((value, control) => value !== stopped[control])).toBe(true);
+  await expect.poll(async () => (await automatedValues()).every((value, control) => value !== valueAfterStop[control])).toBe(true);
   await page.keyboard.press('Space');
   expect((await automatedValues())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
   expect(await controlValues(), 'automation does not change the set values').toEqual(valueBefore);

@@ -181,14 +181,14 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.keyboard.press('Escape');
   await expect(gain).toBeFocused();
 
-  for (let times = 0; times < 4; times++) await page.keyboard.down('ArrowUp');
+  for (let count = 0; count < 4; count++) await page.keyboard.down('ArrowUp');
   await page.keyboard.up('ArrowUp');
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.0 dB');
   await page.keyboard.press('Control+z');
   await expect(gain, 'a held key is one undo step').toHaveAttribute('aria-valuetext', '−3.0 dB');
 
   await gain.hover();
-  for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
+  for (let count = 0; count < 10; count++) await page.mouse.wheel(0, -4);
   await expect(gain, 'small moves on a trackpad add up').toHaveAttribute('aria-valuetext', '−2.5 dB');
   await expect(gain, 'the wheel gesture has ended').not.toHaveAttribute('data-turning');
   await page.mouse.wheel(0, -100);
@@ -232,13 +232,13 @@ test('panels keep their layout and scroll into view, and the buttons of effects 
   const positions = compressor.evaluate(
     (panel) =>
       new Promise<number[]>((resolve) => {
-        const seen = new Set<number>();
+        const seenNumbers = new Set<number>();
         const end = performance.now() + 500;
         const measureFrame = (): void => {
           const knob = panel.querySelector('[role="slider"]');
-          if (knob) seen.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
+          if (knob) seenNumbers.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
           if (performance.now() < end) requestAnimationFrame(measureFrame);
-          else resolve([...seen]);
+          else resolve([...seenNumbers]);
         };
         measureFrame();
       }),

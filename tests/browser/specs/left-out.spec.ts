@@ -17,8 +17,8 @@ test('the export dialog names missing parts of the song and where they are', asy
     { id: 'f', type: 'builtin', name: 'fuzz' },
     { id: 'c', type: 'builtin', name: 'compressor', params: { threshold_db: -300 } },
   ];
-  const saved = await page.request.put(address, { data: song, headers: { 'If-Match': storedSong.headers()['etag'] ?? '' } });
-  expect(saved.status(), await saved.text()).toBe(200);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': storedSong.headers()['etag'] ?? '' } });
+  expect(saveResponse.status(), await saveResponse.text()).toBe(200);
 
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Export', exact: true }).click();

@@ -51,8 +51,8 @@ async function storeMix(page: Page, service: Service): Promise<Document> {
   const address = `${service.url}/api/v1/projects/demo`;
   const answer = await page.request.get(address);
   const project = withMix((await answer.json()) as Document);
-  const saved = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
-  expect(saved.status(), await saved.text()).toBe(200);
+  const saveResponse = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
+  expect(saveResponse.status(), await saveResponse.text()).toBe(200);
   return project;
 }
 

@@ -31,9 +31,9 @@ async function openPlugins(page: Page): Promise<Locator> {
 /** Delays the answers to the page's renders of plugins until the returned function is called. */
 async function holdRenders(page: Page): Promise<() => void> {
   let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
+  const releasePromise = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/plugins/sounds', async (route) => {
-    await released;
+    await releasePromise;
     await route.continue();
   });
   return () => release();
@@ -107,11 +107,11 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
       route.fulfill({ status: 502, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'The plugin crashed twice.' }) }),
     );
     await drawNote(page, 180);
-    const failed = header(page).getByRole('button', { name: /^Nekobi: rendering failed, and you hear the last sound\. The plugin crashed twice/ });
-    await expect(failed).toBeVisible();
+    const failureBadge = header(page).getByRole('button', { name: /^Nekobi: rendering failed, and you hear the last sound\. The plugin crashed twice/ });
+    await expect(failureBadge).toBeVisible();
     await page.screenshot({ path: 'output/plugins-track-failed.png' });
     await page.unroute('**/plugins/sounds');
-    await failed.click();
+    await failureBadge.click();
     await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 
     const recording = await recordSong(page);
@@ -281,9 +281,9 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
     await expect(oldVersion).toHaveCount(0);
     await page.getByRole('tab', { name: 'Automation' }).click();
     await expect(page.getByLabel(/^Automation of Nekobi Cutoff/)).toBeVisible();
-    const automated = await recordSong(page);
-    expect(largestDifference(soundAfter, automated, ONSET_LEVEL).difference, 'the automation changes the sound').toBeGreaterThan(0.01);
-    expectEqual('an automated instrument', automated, await exportSong(page));
+    const automatedSound = await recordSong(page);
+    expect(largestDifference(soundAfter, automatedSound, ONSET_LEVEL).difference, 'the automation changes the sound').toBeGreaterThan(0.01);
+    expectEqual('an automated instrument', automatedSound, await exportSong(page));
   } finally {
     await page.request.delete(`${service.url}/api/v1/plugins/dirs`, { params: { path: VST2_FOLDER } });
   }

@@ -138,10 +138,10 @@ async function expectReceived(page: Page, service: Service, clip: AudioClip, blo
   expect(samples.length).toBe(clip.offset_frames + clip.length_frames);
   const firstFrame = blocks[0]?.frame ?? 0;
   const last = blocks.at(-1);
-  const received = new Float32Array((last?.frame ?? 0) + (last?.samples.length ?? 0) - firstFrame);
-  for (const { frame, samples: part } of blocks) received.set(part, frame - firstFrame);
-  const isPartAt = (start: number): boolean => samples.every((value, index) => value === received[start + index]);
-  const starts = Array.from({ length: Math.max(0, received.length - samples.length + 1) }, (_, start) => start);
+  const receivedSamples = new Float32Array((last?.frame ?? 0) + (last?.samples.length ?? 0) - firstFrame);
+  for (const { frame, samples: part } of blocks) receivedSamples.set(part, frame - firstFrame);
+  const isPartAt = (start: number): boolean => samples.every((value, index) => value === receivedSamples[start + index]);
+  const starts = Array.from({ length: Math.max(0, receivedSamples.length - samples.length + 1) }, (_, start) => start);
   expect(starts.some(isPartAt), 'the recording is a part of the input').toBe(true);
   expect(samples.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeGreaterThan(SINE_LEVEL / 2);
 }

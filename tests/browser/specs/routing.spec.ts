@@ -51,9 +51,9 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
   await page.keyboard.press('Control+z');
   await strip(page, 'Flute').getByRole('button', { name: 'Send of Flute to Bus 1' }).click();
   await page.getByRole('menuitem', { name: 'Remove send' }).click();
-  const restored = await saveAndRead(page, service);
-  expect(trackOf(restored, 'Bass').output).toBe(group);
-  expect(trackOf(restored, 'Flute').sends).toEqual([]);
+  const restoredSong = await saveAndRead(page, service);
+  expect(trackOf(restoredSong, 'Bass').output).toBe(group);
+  expect(trackOf(restoredSong, 'Flute').sends).toEqual([]);
 });
 
 for (const size of [

@@ -44,8 +44,8 @@ async function storeLoopedNote(page: Page, service: Service): Promise<void> {
       },
     ],
   };
-  const saved = await page.request.put(address, { data: song, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
-  expect(saved.ok(), await saved.text()).toBe(true);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
+  expect(saveResponse.ok(), await saveResponse.text()).toBe(true);
 }
 
 /** Returns the frames at which a sound starts after a quarter of a second of silence. */

@@ -92,8 +92,8 @@ const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type =
 
 /** Returns a text that changes with every part of a song that can change a sound. */
 function inputsOf({ tracks, tempo_map, time_signatures, master, settings, sample_rate_hz }: Project): string {
-  const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
-  return JSON.stringify([audible, tempo_map, time_signatures, master, settings, sample_rate_hz]);
+  const audibleTracks = tracks.map(({ name: _name, color: _color, ...track }) => track);
+  return JSON.stringify([audibleTracks, tempo_map, time_signatures, master, settings, sample_rate_hz]);
 }
 
 /** Returns the state of a plugin whose newest sound is that of the current song. */
@@ -238,7 +238,7 @@ export class PluginSounds {
     this.#request?.abort();
     const request = new AbortController();
     this.#request = request;
-    const slow = setTimeout(() => this.#setAllRendering(), SLOW_MS);
+    const slowTimer = setTimeout(() => this.#setAllRendering(), SLOW_MS);
     try {
       const outcomes = await renderPluginSounds(this.#api, project, request.signal);
       if (this.#request !== request) return;
@@ -250,7 +250,7 @@ export class PluginSounds {
       this.#inputs = '';
       for (const [key, plugin] of this.#plugins) if (this.#states.has(key)) this.#setFailed(key, plugin, error);
     } finally {
-      clearTimeout(slow);
+      clearTimeout(slowTimer);
     }
   }
 

@@ -131,13 +131,13 @@ function replaceFile(
 ): Project {
   const ratio = stretch / operationsOf(item).stretch;
   const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-  const replaced = changeAudio(project, time, item.id, {
+  const replacedClip = changeAudio(project, time, item.id, {
     ...change,
     source: { ...item.source, server_file_id: fileId },
     ...(item.server_file_id === undefined ? {} : { server_file_id: fileId }),
     fades: { ...item.fades, in_frames: Math.round(fadeIn * ratio), out_frames: Math.round(fadeOut * ratio) },
   });
-  return change.processing ? withoutField(replaced, item.id, ['audio_file_url']) : withoutField(replaced, item.id, ['processing', 'audio_file_url']);
+  return change.processing ? withoutField(replacedClip, item.id, ['audio_file_url']) : withoutField(replacedClip, item.id, ['processing', 'audio_file_url']);
 }
 
 /** Removes fields of an audio clip. */

@@ -39,8 +39,8 @@ function targetOf(control: Control): string {
  */
 function controlsFrom(controls: readonly Control[], tick: number): Control[] {
   const inForce = new Map<string, Control>();
-  const earlier = controls.filter((control) => control.tick < tick).sort((a, b) => a.tick - b.tick);
-  for (const control of earlier) inForce.set(targetOf(control), { ...control, tick: 0 });
+  const earlierControls = controls.filter((control) => control.tick < tick).sort((a, b) => a.tick - b.tick);
+  for (const control of earlierControls) inForce.set(targetOf(control), { ...control, tick: 0 });
   const laterControls = controls.filter((control) => control.tick >= tick).map((control) => ({ ...control, tick: control.tick - tick }));
   return [...inForce.values(), ...laterControls];
 }
@@ -81,9 +81,9 @@ export function joinMidi(project: Project, ids: ClipIds): { project: Project; id
     items.sort((a, b) => a.start_tick - b.start_tick);
     const first = items[0];
     if (!first || items.length < 2) continue;
-    const joined = items.slice(1).reduce(joinTwo, first);
+    const joinedClip = items.slice(1).reduce(joinTwo, first);
     joinedProject = removeClips(joinedProject, new Set(items.slice(1).map(({ id }) => id)));
-    joinedProject = updateItem<MidiItem>(joinedProject, first.id, () => joined);
+    joinedProject = updateItem<MidiItem>(joinedProject, first.id, () => joinedClip);
     joinedIds.add(first.id);
   }
   return joinedIds.size === 0 ? null : { project: joinedProject, ids: joinedIds };
@@ -123,9 +123,9 @@ export function trimMidiStart(project: Project, id: string, tick: number): Proje
     const startTick = Math.max(0, Math.min(endTick - 1, Math.round(tick)));
     const cutTick = startTick - item.start_tick;
     if (cutTick === 0) return item;
-    const moved = { ...item, start_tick: startTick, length_ticks: endTick - startTick };
-    if (cutTick > 0) return { ...moved, notes: notesAround(item.notes, cutTick).notesAfter, controls: controlsFrom(item.controls, cutTick) };
+    const movedClip = { ...item, start_tick: startTick, length_ticks: endTick - startTick };
+    if (cutTick > 0) return { ...movedClip, notes: notesAround(item.notes, cutTick).notesAfter, controls: controlsFrom(item.controls, cutTick) };
     const laterControls = <T extends { tick: number }>(event: T): T => ({ ...event, tick: event.tick - cutTick });
-    return { ...moved, notes: item.notes.map(laterControls), controls: item.controls.map(laterControls) };
+    return { ...movedClip, notes: item.notes.map(laterControls), controls: item.controls.map(laterControls) };
   });
 }

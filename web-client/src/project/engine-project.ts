@@ -74,6 +74,6 @@ export function trackWithPresetSelection({ id, name, kind, color, volume_db, pan
     if (item.type !== 'midi') return [];
     return [{ ...item, notes: [], controls: item.controls.filter(selectsPreset) }];
   });
-  const reduced = { id, name, kind, color, volume_db, pan, mute, solo, items };
-  return synth_engine ? { ...reduced, synth_engine } : reduced;
+  const reducedTrack = { id, name, kind, color, volume_db, pan, mute, solo, items };
+  return synth_engine ? { ...reducedTrack, synth_engine } : reducedTrack;
 }

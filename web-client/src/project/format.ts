@@ -37,9 +37,9 @@ export function parseTime(text: string): number | null {
 /** Formats a level in decibels: `−3.0`, `0.0`, `+1.5`, or `−∞` for silence. */
 export function formatDb(db: number): string {
   if (db <= SILENCE_DB) return `${MINUS}\u221e`;
-  const rounded = Math.round(db * 10) / 10;
-  if (rounded === 0) return '0.0';
-  return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
+  const roundedDb = Math.round(db * 10) / 10;
+  if (roundedDb === 0) return '0.0';
+  return roundedDb < 0 ? `${MINUS}${(-roundedDb).toFixed(1)}` : `+${roundedDb.toFixed(1)}`;
 }
 
 /** Formats a measured level without unit and plus sign: `−14.2`, or `−∞` for silence. */

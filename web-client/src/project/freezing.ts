@@ -37,10 +37,10 @@ const reducedTracks = new WeakMap<Track, Track>();
 function withoutFrozenPartsOf(track: Track): Track {
   const knownTrack = reducedTracks.get(track);
   if (knownTrack) return knownTrack;
-  const { synth_engine: _engine, bypass: _bypass, ...kept } = track;
-  const reduced: Track = { ...kept, items: NO_ITEMS, effects: NO_EFFECTS };
-  reducedTracks.set(track, reduced);
-  return reduced;
+  const { synth_engine: _engine, bypass: _bypass, ...keptTrack } = track;
+  const reducedTrack: Track = { ...keptTrack, items: NO_ITEMS, effects: NO_EFFECTS };
+  reducedTracks.set(track, reducedTrack);
+  return reducedTrack;
 }
 
 /** Whether the parts of a track that its recording replaces are equal in two tracks. */
@@ -112,8 +112,8 @@ function soundInputs(project: Project, trackId: string): unknown[] {
     if (kind !== 'bus' && kind !== 'group') continue;
     for (const feeding of project.tracks) {
       if (feeding.output !== id && !feeding.sends?.some((send) => send.to === id)) continue;
-      const { name: _name, color: _color, ...audible } = feeding;
-      inputs.push(audible);
+      const { name: _name, color: _color, ...audibleFields } = feeding;
+      inputs.push(audibleFields);
       visitedIds.add(feeding.id);
     }
   }

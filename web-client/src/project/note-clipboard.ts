@@ -34,8 +34,8 @@ export function copyNotes(notes: readonly Note[], selection: NoteSelection, item
  * Adds copied notes to the notes of an item, and selects them. `atTick` is the position of the
  * passage, in ticks from the start of the item.
  */
-export function pasteNotes(notes: readonly Note[], copied: CopiedNotes, atTick: number): NotesEdit {
-  const firstTick = Math.max(0, Math.round(atTick)) + copied.offsetTicks;
-  const addedNotes = copied.notes.map((note) => ({ ...note, tick: Math.min(TICK_MAX, firstTick + note.tick) }));
+export function pasteNotes(notes: readonly Note[], copiedNotes: CopiedNotes, atTick: number): NotesEdit {
+  const firstTick = Math.max(0, Math.round(atTick)) + copiedNotes.offsetTicks;
+  const addedNotes = copiedNotes.notes.map((note) => ({ ...note, tick: Math.min(TICK_MAX, firstTick + note.tick) }));
   return addNotes(notes, addedNotes);
 }

@@ -28,8 +28,8 @@ export function clipOfPass(time: SongTime, fileId: string, name: string, rateHz:
  */
 export function chosenPass(passes: readonly Pass[], rateHz: number): Pass | null {
   const longest = Math.max(0, ...passes.map(({ frames }) => frames));
-  const full = passes.filter(({ frames }) => frames >= longest - MIN_PASS_SECS * rateHz);
-  return full.at(-1) ?? null;
+  const fullPasses = passes.filter(({ frames }) => frames >= longest - MIN_PASS_SECS * rateHz);
+  return fullPasses.at(-1) ?? null;
 }
 
 /**

@@ -91,8 +91,8 @@ export function formatParameter(parameter: PluginParameter, value: number, exact
     return `${(value * 100).toFixed(1)} %`;
   }
   const index = indexOf(parameter, value);
-  const nearest = texts[Math.round(index)] ?? '';
-  if (hasSteps(parameter) || Math.abs(index - Math.round(index)) < TOLERANCE) return withUnit(parameter, nearest);
+  const nearestText = texts[Math.round(index)] ?? '';
+  if (hasSteps(parameter) || Math.abs(index - Math.round(index)) < TOLERANCE) return withUnit(parameter, nearestText);
   if (exactText !== null) return withUnit(parameter, exactText);
   if (value === parameter.value && parameter.text !== '') return withUnit(parameter, parameter.text);
   const low = Math.floor(index);

@@ -42,18 +42,18 @@ export function addRecorded(
   for (const note of notes) {
     const item = itemFor(note.tick);
     if (!item) continue;
-    const added = { ...note, tick: note.tick - item.start_tick };
-    edit.added.push(added);
-    edit.project = setItemNotes(edit.project, item.id, [...item.notes, added]);
+    const addedEvent = { ...note, tick: note.tick - item.start_tick };
+    edit.added.push(addedEvent);
+    edit.project = setItemNotes(edit.project, item.id, [...item.notes, addedEvent]);
   }
   for (const control of controls) {
     const item = itemFor(control.tick);
     if (!item) continue;
-    const added = { ...control, tick: control.tick - item.start_tick };
+    const addedEvent = { ...control, tick: control.tick - item.start_tick };
     edit.project = updateItem<MidiItem>(edit.project, item.id, (currentItem) => ({
       ...currentItem,
-      length_ticks: Math.max(currentItem.length_ticks, added.tick + 1),
-      controls: [...currentItem.controls, added].sort((first, second) => first.tick - second.tick),
+      length_ticks: Math.max(currentItem.length_ticks, addedEvent.tick + 1),
+      controls: [...currentItem.controls, addedEvent].sort((first, second) => first.tick - second.tick),
     }));
   }
   return edit;
@@ -63,10 +63,10 @@ export function addRecorded(
  * Removes the notes of a track that start from `fromTick` up to, but not including, `toTick`,
  * except those of `kept`.
  */
-export function eraseNotes(project: Project, trackId: string, fromTick: number, toTick: number, kept: ReadonlySet<Note>): Project {
+export function eraseNotes(project: Project, trackId: string, fromTick: number, toTick: number, keptNotes: ReadonlySet<Note>): Project {
   const isErased = (item: MidiItem, note: Note): boolean => {
     const tick = item.start_tick + note.tick;
-    return tick >= fromTick && tick < toTick && !kept.has(note);
+    return tick >= fromTick && tick < toTick && !keptNotes.has(note);
   };
   const track = project.tracks.find(({ id }) => id === trackId);
   const hasErased = track?.items.some((item) => item.type === 'midi' && item.notes.some((note) => isErased(item, note)));
@@ -81,8 +81,8 @@ function itemAt(project: Project, trackId: string, tick: number, recordingItemId
   const items = project.tracks.find(({ id }) => id === trackId)?.items ?? [];
   const midiItems = items.filter((item): item is MidiItem => item.type === 'midi' && item.start_tick <= tick);
   const covering = midiItems.filter((item) => tick < item.start_tick + item.length_ticks);
-  const recorded = midiItems.filter((item) => recordingItemIds.has(item.id));
+  const recordedItems = midiItems.filter((item) => recordingItemIds.has(item.id));
   const latest = (candidates: MidiItem[]): MidiItem | undefined =>
     candidates.reduce<MidiItem | undefined>((last, item) => (last && last.start_tick > item.start_tick ? last : item), undefined);
-  return latest(covering) ?? latest(recorded);
+  return latest(covering) ?? latest(recordedItems);
 }

@@ -31,8 +31,8 @@ export class AudioClipCommands {
   async addFiles(files: readonly File[], target: DropTarget): Promise<void> {
     for (const file of files) {
       try {
-        const uploaded = await this.#audioFiles.upload(file);
-        if (uploaded) this.#addClip(uploaded, file.name, target);
+        const uploadedFile = await this.#audioFiles.upload(file);
+        if (uploadedFile) this.#addClip(uploadedFile, file.name, target);
       } catch (error) {
         this.#notices.showFailure(`${file.name} cannot be used`, error);
       }

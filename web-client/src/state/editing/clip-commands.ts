@@ -139,17 +139,17 @@ export class ClipCommands {
   /** Joins the selected MIDI clips of each track. */
   join(): void {
     const song = this.#song;
-    const joined = joinMidi(song.project, song.selection.itemIds);
-    if (!joined) this.#notices.show('info', 'To join MIDI clips, select two or more on the same track.');
-    else if (song.edit('Join clips', () => joined.project)) song.selection.selectItems(joined.ids);
+    const joinedProject = joinMidi(song.project, song.selection.itemIds);
+    if (!joinedProject) this.#notices.show('info', 'To join MIDI clips, select two or more on the same track.');
+    else if (song.edit('Join clips', () => joinedProject.project)) song.selection.selectItems(joinedProject.ids);
   }
 
   /** Fades the selected audio clips into those that they overlap. */
   crossfade(): void {
     const song = this.#song;
-    const faded = crossfadeClips(song.project, this.#timeline.songTime, song.selection.itemIds);
-    if (faded === song.project) this.#notices.show('info', 'To crossfade audio clips, let two clips of a track overlap and select one.');
-    else song.edit('Crossfade clips', () => faded);
+    const fadedSong = crossfadeClips(song.project, this.#timeline.songTime, song.selection.itemIds);
+    if (fadedSong === song.project) this.#notices.show('info', 'To crossfade audio clips, let two clips of a track overlap and select one.');
+    else song.edit('Crossfade clips', () => fadedSong);
   }
 
   /** Selects all clips of the song. */

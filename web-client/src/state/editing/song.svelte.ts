@@ -95,9 +95,9 @@ export class Song {
   #moveTo(history: History<Project>): void {
     this.#history = history;
     this.selection.notes = new Set();
-    const earlier = [...history.past.map(({ value }) => value), history.present];
+    const earlierStates = [...history.past.map(({ value }) => value), history.present];
     const hasBase = (project: Project): boolean => this.#baseRevisions.has(project);
-    const version = earlier.findLast(hasBase) ?? history.future.map(({ value }) => value).find(hasBase);
+    const version = earlierStates.findLast(hasBase) ?? history.future.map(({ value }) => value).find(hasBase);
     if (version) this.revision = this.#baseRevisions.get(version) ?? null;
   }
 

@@ -89,8 +89,8 @@ export class TrackCommands {
     if (choice.kind === 'plugin' && this.#instruments.keyOf(track.synth_engine) === keyOfChoice(choice)) return;
     // A name that the user has not changed is that of the earlier sound.
     const isNamedAfterSound = track.name === this.#instruments.nameOf(track.synth_engine) || /^Track \d+$/.test(track.name);
-    const named = isNamedAfterSound ? updateTrack(song.project, track.id, (currentTrack) => ({ ...currentTrack, name })) : song.project;
-    const change = setInstrument(named, track.id, engine);
+    const namedSong = isNamedAfterSound ? updateTrack(song.project, track.id, (currentTrack) => ({ ...currentTrack, name })) : song.project;
+    const change = setInstrument(namedSong, track.id, engine);
     if (!song.edit(`Choose ${name}`, () => change.project)) return;
     const trackName = isNamedAfterSound ? name : track.name;
     const laterChanges = change.laterProgramChangeCount;

@@ -74,8 +74,8 @@ export class PluginParameters {
    * Loads the plugin's texts of values that its list does not have. Without an answer, the page
    * shows interpolated texts.
    */
-  async loadTexts(plugin: PluginWithState, wanted: readonly ParameterValue[]): Promise<void> {
-    const values = wanted.filter((value) => this.textOf(plugin, value) === null).slice(0, VALUES_MAX);
+  async loadTexts(plugin: PluginWithState, wantedValues: readonly ParameterValue[]): Promise<void> {
+    const values = wantedValues.filter((value) => this.textOf(plugin, value) === null).slice(0, VALUES_MAX);
     if (values.length === 0) return;
     const { value_texts: texts } = await listPluginParameters(this.#api, { ...requestOf(plugin), values });
     this.#entries = this.#entries.map((entry) => {

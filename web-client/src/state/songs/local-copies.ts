@@ -61,9 +61,9 @@ export class IndexedDbCopies implements CopyStore {
     return this.#change(copy.windowId, async (records) => {
       // Another window may have removed the copy, or the user the storage of the browser.
       const hasCopy = (await settled(records.getKey(copy.windowId))) !== undefined;
-      const kept = hasCopy && this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
-      if (!kept) removeTracks(records, copy.windowId);
-      const { put, remove } = changesOf(copy, kept ?? new Map<string, never>());
+      const keptTracks = hasCopy && this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
+      if (!keptTracks) removeTracks(records, copy.windowId);
+      const { put, remove } = changesOf(copy, keptTracks ?? new Map<string, never>());
       for (const record of put) records.put(record);
       for (const key of remove) records.delete(key);
       return tracksById(copy.project);
