@@ -56,8 +56,8 @@ fn vst3_plugins_are_listed_with_their_kind() {
     );
     assert_eq!(listed_plugins[0].categories, ["Instrument", "Drum"]);
     // Classes of other categories are not listed.
-    let single = plugins(&scan(&install(&folder, "instrument", "Single.VST3")));
-    assert_eq!(single.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
+    let single_plugin = plugins(&scan(&install(&folder, "instrument", "Single.VST3")));
+    assert_eq!(single_plugin.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
 }
 
 #[test]
@@ -142,10 +142,10 @@ fn text_that_a_module_prints_does_not_mix_with_records() {
 #[test]
 fn a_module_that_ends_the_helper_leaves_no_end_record() {
     let folder = tempfile::tempdir().expect("a folder");
-    let exited = scan(&install(&folder, "leave", "Leave.vst3"));
-    assert_eq!((records(&exited), exited.status.code()), (Vec::new(), Some(0)));
-    let crashed = scan(&install(&folder, "crash", "Crash.vst3"));
-    assert_eq!((records(&crashed), crashed.status.code()), (Vec::new(), None));
+    let exit_scan = scan(&install(&folder, "leave", "Leave.vst3"));
+    assert_eq!((records(&exit_scan), exit_scan.status.code()), (Vec::new(), Some(0)));
+    let crash_scan = scan(&install(&folder, "crash", "Crash.vst3"));
+    assert_eq!((records(&crash_scan), crash_scan.status.code()), (Vec::new(), None));
     let hungry = scan(&install(&folder, "hungry", "Hungry.vst3"));
     assert_eq!((records(&hungry), hungry.status.code()), (Vec::new(), None));
 }

@@ -377,11 +377,11 @@ mod tests {
         let samples = noise(3_000);
         let measured_dbtp =
             || [44_100, 96_000].map(|rate_hz| peaks(&mut TruePeakMeter::new(rate_hz), &samples, 3_000));
-        let best = measured_dbtp();
+        let best_peak = measured_dbtp();
         crate::simd::force_baseline(true);
         let baseline = measured_dbtp();
         crate::simd::force_baseline(false);
-        assert_eq!(best, baseline);
+        assert_eq!(best_peak, baseline);
     }
 
     #[test]

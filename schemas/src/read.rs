@@ -117,13 +117,13 @@ mod tests {
         let track = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u", "b": "x"}], "c": 3});
         let text = JsonText::of_value(&track);
         assert_eq!(bounded_track(text.view(), 6 + 4 + 2), (text.clone(), false));
-        let (bounded, has_left_out) = bounded_track(text.view(), 6 + 2);
+        let (bounded_text, has_left_out) = bounded_track(text.view(), 6 + 2);
         assert!(has_left_out);
         let expected = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u"}], "c": 3});
-        assert_eq!(bounded.view().to_value(), expected);
-        let (bounded, has_left_out) = bounded_track(text.view(), 0);
+        assert_eq!(bounded_text.view().to_value(), expected);
+        let (bounded_text, has_left_out) = bounded_track(text.view(), 0);
         assert_eq!(
-            (bounded.as_str(), has_left_out),
+            (bounded_text.as_str(), has_left_out),
             (r#"{"id":"t","kind":"bus","sends":[{"to":"u"}]}"#, true)
         );
     }

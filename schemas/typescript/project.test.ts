@@ -42,7 +42,7 @@ describe("project.schema.json", () => {
 
 describe("project.ts", () => {
   it("equals the types that the schema generates", async () => {
-    const committed = readFileSync(new URL("project.ts", import.meta.url), "utf8");
-    expect(committed, 'run "npm run generate" in schemas/').toBe(await generate());
+    const committedText = readFileSync(new URL("project.ts", import.meta.url), "utf8");
+    expect(committedText, 'run "npm run generate" in schemas/').toBe(await generate());
   });
 });

@@ -154,8 +154,8 @@ impl ActiveRequests {
         if is_full && !(connection_count == 0 && address_requests.evict(total)) {
             return Err(address_busy_error(self.0.max_per_address));
         }
-        let available = self.0.max_per_address.saturating_sub(address_requests.requests.len());
-        if 4 * connection_count >= available {
+        let available_requests = self.0.max_per_address.saturating_sub(address_requests.requests.len());
+        if 4 * connection_count >= available_requests {
             return Err(address_busy_error(self.0.max_per_address));
         }
         *total += 1;
@@ -451,16 +451,17 @@ mod tests {
     async fn new_connections_evict_requests_without_a_body() {
         let requests = limited(8, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("below the limit")).collect();
-        let received = begin(8).expect("the oldest is evicted");
-        let _body = received.watch_body(Body::empty());
+        let slow_requests: Vec<_> =
+            (0..8).map(|connection| begin(connection).expect("below the limit")).collect();
+        let new_request = begin(8).expect("the oldest is evicted");
+        let _body = new_request.watch_body(Body::empty());
         let answer = || async { Response::new(Body::empty()) };
-        slow[0].run(std::future::pending()).await.expect_err("it was evicted");
-        slow[1].run(answer()).await.expect("it is still active");
+        slow_requests[0].run(std::future::pending()).await.expect_err("it was evicted");
+        slow_requests[1].run(answer()).await.expect("it is still active");
         let later_requests: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
         assert_eq!(later_requests.len(), 21, "each new request evicts the oldest");
-        received.run(answer()).await.expect("a request whose body has arrived is not evicted");
-        drop((slow, later_requests, received));
+        new_request.run(answer()).await.expect("a request whose body has arrived is not evicted");
+        drop((slow_requests, later_requests, new_request));
         assert!(requests.lock().addresses.is_empty());
     }
 }

@@ -199,9 +199,9 @@ mod tests {
             FileAnswer { file, etag: "\"a\"".to_owned(), media_type: "text/plain", save_as: None }
         };
         let counted = |request: &HeaderMap| {
-            let mut reserved = budget.reservation("ada");
-            reserved.grow(6)?;
-            answer().respond_counted(request, reserved)
+            let mut reservation = budget.reservation("ada");
+            reservation.grow(6)?;
+            answer().respond_counted(request, reservation)
         };
         let range = HeaderMap::from_iter([(header::RANGE, "bytes=1-2".parse().expect("a value"))]);
         let first = counted(&range).expect("within the budget");

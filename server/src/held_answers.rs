@@ -144,9 +144,9 @@ mod tests {
     #[tokio::test]
     async fn bytes_count_until_they_are_dropped() {
         let budget = FairBytes::new("tests", 100);
-        let mut reserved = budget.reservation("ada");
-        reserved.grow(50).expect("within the budget");
-        let mut body = CountedBody { body: Body::from("fifty"), reserved_bytes: Arc::new(reserved) };
+        let mut reservation = budget.reservation("ada");
+        reservation.grow(50).expect("within the budget");
+        let mut body = CountedBody { body: Body::from("fifty"), reserved_bytes: Arc::new(reservation) };
         let frame = body.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
         drop(body);
         assert_eq!(&frame[..], b"fifty");

@@ -253,8 +253,8 @@ mod tests {
             let waiting = read_long().await.expect("half of the memory counts");
             let refused = read_long().await.expect_err("the first body still exists");
             assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-            let short = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a short body");
-            assert_eq!(short.len(), UNCOUNTED_BYTES);
+            let short_body = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a short body");
+            assert_eq!(short_body.len(), UNCOUNTED_BYTES);
             drop(waiting);
             assert_eq!(read_long().await.expect("the memory is free again").len(), LONG_BYTES);
         }

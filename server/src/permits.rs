@@ -226,7 +226,7 @@ impl Permits {
         is_cancelled: &dyn Fn() -> bool,
         part: impl FnOnce() -> T,
     ) -> ApiResult<Option<T>> {
-        let cancelled = async {
+        let cancellation = async {
             while !is_cancelled() {
                 tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
             }
@@ -234,7 +234,7 @@ impl Permits {
         let held = runtime.block_on(async {
             tokio::select! {
                 held = self.acquire(Some(self.permits_of_user(user_id)), 1, None) => held.map(Some),
-                () = cancelled => Ok(None),
+                () = cancellation => Ok(None),
             }
         })?;
         // The permits are held until the part has ended.
@@ -488,7 +488,7 @@ mod tests {
                 path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned();
             let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");
             assert!(
-                !uses || SEMAPHORES.iter().any(|(allowed, _)| *allowed == name),
+                !uses || SEMAPHORES.iter().any(|(allowed_name, _)| *allowed_name == name),
                 "{name} uses a semaphore; use `Permits`, or list the file in SEMAPHORES with the reason"
             );
         }
@@ -568,7 +568,7 @@ mod tests {
     async fn work_notices_that_its_caller_has_disconnected() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
         let (started_sender, started) = oneshot::channel();
-        let (ended, work_ended) = oneshot::channel();
+        let (end_sender, work_ended) = oneshot::channel();
         let first = Arc::clone(&permits);
         let caller = tokio::spawn(async move {
             let work = move |caller: &Caller| {
@@ -576,7 +576,7 @@ mod tests {
                 while !caller.has_disconnected() {
                     std::thread::yield_now();
                 }
-                let _ = ended.send(());
+                let _ = end_sender.send(());
                 Ok(())
             };
             first.run(work).await

@@ -25,7 +25,7 @@ fn read(name: &str) -> String {
 #[track_caller]
 fn assert_accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
-        assert!(SETTINGS.iter().any(|row| row.name == key), "{key} is not a setting");
+        assert!(SETTINGS.iter().any(|setting| setting.name == key), "{key} is not a setting");
     }
     let mut complete_settings = settings.clone();
     // In an image, the platform has no default storage folder.
@@ -163,11 +163,11 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
     );
     assert!(lines_after("RUN ").contains(&"scripts/build /made"));
     let artifacts = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
-    let copied = lines_after("COPY --from=build ").concat();
+    let copied_files = lines_after("COPY --from=build ").concat();
     let script = read("scripts/build");
     for name in artifacts {
         assert!(
-            copied.contains(&format!("/made/{name}"))
+            copied_files.contains(&format!("/made/{name}"))
                 && script.contains(name.rsplit('/').next().unwrap_or(name))
         );
     }
@@ -216,9 +216,9 @@ fn the_manual_names_only_existing_settings() {
         for word in named_settings {
             // `SF_NAME` is a placeholder in the unit. Names such as `SF_S3_` refer to groups of
             // settings.
-            let is_known = SETTINGS
-                .iter()
-                .any(|row| row.name == word || (word.ends_with('_') && row.name.starts_with(word)));
+            let is_known = SETTINGS.iter().any(|setting| {
+                setting.name == word || (word.ends_with('_') && setting.name.starts_with(word))
+            });
             assert!(is_known || word == "SF_NAME", "{file} names {word}, which is not a setting");
         }
     }

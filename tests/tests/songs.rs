@@ -75,9 +75,9 @@ fn render_by_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, 
     let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
         .header("content-type", "audio/midi")
         .send(&bytes[..]);
-    let imported: Value = response_body(import, &song_name).read_json().expect("JSON");
+    let imported_song: Value = response_body(import, &song_name).read_json().expect("JSON");
     let request = json!({
-        "project": imported["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
+        "project": imported_song["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
     });
     let render_report: Value =
         response_body(ureq::post(service.api("/plugins/render")).send_json(&request), &song_name)

@@ -26,16 +26,16 @@ pub(crate) fn lag(
     lead: usize,
 ) -> isize {
     let expected = expected_lag(slot + lead);
-    let mut best = (expected, f64::NEG_INFINITY);
+    let mut best_lag = (expected, f64::NEG_INFINITY);
     for shift in expected - SEARCH_FRAMES..=expected + SEARCH_FRAMES {
         let start = lead + shift;
         let correlation = dot(our_frames.left, their_frames.left, lead, start)
             + dot(our_frames.right, their_frames.right, lead, start);
-        if correlation > best.1 {
-            best = (shift, correlation);
+        if correlation > best_lag.1 {
+            best_lag = (shift, correlation);
         }
     }
-    best.0 as isize
+    best_lag.0 as isize
 }
 
 fn dot(our_frames: &[f32], their_frames: &[f32], our_start: usize, their_start: usize) -> f64 {

@@ -69,9 +69,9 @@ impl Bands {
             return Ok(None);
         }
         let floor = their_frames.iter().copied().fold(0.0, f64::max) * 10_f64.powf(-RANGE_DB / 10.0);
-        let compared =
+        let compared_bands =
             our_frames.iter().zip(&their_frames).filter(|(_, their_frames)| **their_frames >= floor);
-        let differences = compared.map(|(our_frames, their_frames)| {
+        let differences = compared_bands.map(|(our_frames, their_frames)| {
             (power_db(*our_frames) - power_db(*their_frames) - gain_db).abs()
         });
         Ok(median(differences).map(|median_db| BandDifference {
@@ -109,7 +109,8 @@ mod tests {
     fn a_silent_note_is_not_compared() {
         let (silent_signal, loud) = (vec![0.0; 48_000], saw(1.0));
         let stereo = |mono| StereoSlice { left: mono, right: mono };
-        let compared = Bands::new().compare(stereo(&silent_signal), stereo(&loud), 0.0).expect("computes");
-        assert!(compared.is_none());
+        let compared_bands =
+            Bands::new().compare(stereo(&silent_signal), stereo(&loud), 0.0).expect("computes");
+        assert!(compared_bands.is_none());
     }
 }

@@ -64,19 +64,23 @@ fn drift(our_frames: StereoSlice<'_>, their_frames: StereoSlice<'_>) -> Option<f
         }
         let correlation = |lag: isize| window_correlation(our_frames, their_frames, start, lag);
         let lags = lag - MAX_LAG_STEP_FRAMES as isize..=lag + MAX_LAG_STEP_FRAMES as isize;
-        let (best, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (best_lag, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
         if peak < MIN_CORRELATION {
             continue;
         }
-        lag = best;
-        let (previous_correlation, next_correlation) = (correlation(best - 1), correlation(best + 1));
+        lag = best_lag;
+        let (previous_correlation, next_correlation) = (correlation(best_lag - 1), correlation(best_lag + 1));
         let curvature = previous_correlation - 2.0 * peak + next_correlation;
         let fraction = if curvature < 0.0 {
             (0.5 * (previous_correlation - next_correlation) / curvature).clamp(-0.5, 0.5)
         } else {
             0.0
         };
-        estimates.push(LagEstimate { frame: start as f64, lag: best as f64 + fraction, weight: peak * peak });
+        estimates.push(LagEstimate {
+            frame: start as f64,
+            lag: best_lag as f64 + fraction,
+            weight: peak * peak,
+        });
     }
     (estimates.len() >= MIN_WINDOWS).then(|| slope(&estimates))
 }
@@ -150,9 +154,9 @@ fn spectral_difference_cents(
         let their_frames = &their_frames[start..their_frames.len() - start];
         correlation(&our_frames[start.saturating_add_signed(shift)..][..their_frames.len()], their_frames)
     };
-    let best =
+    let best_lag =
         (-MAX_SHIFT..=MAX_SHIFT).max_by(|&a, &b| shifted_correlation(a).total_cmp(&shifted_correlation(b)));
-    Ok(best
+    Ok(best_lag
         .filter(|&shift| shifted_correlation(shift) > MIN_CORRELATION)
         .map(|shift| shift as f64 * STEP_CENTS))
 }

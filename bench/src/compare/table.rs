@@ -29,7 +29,7 @@ pub(super) fn print(
     name: &str,
     velocity: u8,
     summary: &BankSummary,
-    compared: &[Difference],
+    differences: &[Difference],
     findings: &[Finding<'_>],
 ) {
     println!(
@@ -52,7 +52,7 @@ pub(super) fn print(
     for preset in &summary.presets {
         let of_preset = |note: &Note| note.bank == preset.bank && u16::from(note.program) == preset.program;
         let notes: Vec<&Difference> =
-            compared.iter().filter(|difference| of_preset(&difference.note)).collect();
+            differences.iter().filter(|difference| of_preset(&difference.note)).collect();
         if notes.is_empty() {
             continue;
         }
@@ -86,18 +86,18 @@ pub(super) fn print(
         );
     }
     println!();
-    print_medians(compared, findings);
+    print_medians(differences, findings);
     print_findings(findings);
 }
 
-fn print_medians(compared: &[Difference], findings: &[Finding<'_>]) {
+fn print_medians(differences: &[Difference], findings: &[Finding<'_>]) {
     println!(
         "{:<8} {:>7} {:>8} {:>10} {:>8} {:>8} {:>12}",
         "", "notes", "median", "95th pct.", "limit", "beyond", "unexplained"
     );
     for measure in Measure::ALL {
         let mut values: Vec<f64> =
-            compared.iter().filter_map(|difference| difference.value(measure)).map(f64::abs).collect();
+            differences.iter().filter_map(|difference| difference.value(measure)).map(f64::abs).collect();
         values.sort_by(f64::total_cmp);
         let high = values.get(values.len().saturating_sub(1) * 95 / 100).copied().unwrap_or(0.0);
         let of_measure = || findings.iter().filter(|finding| finding.measure == measure);

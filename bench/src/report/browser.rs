@@ -69,9 +69,14 @@ pub(super) fn report(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Runs a script for Node.js that starts the service with the bank.
-fn run_script<T: DeserializeOwned>(args: &Args, name: &str, bank: &str, more: &[&str]) -> anyhow::Result<T> {
+fn run_script<T: DeserializeOwned>(
+    args: &Args,
+    name: &str,
+    bank: &str,
+    more_args: &[&str],
+) -> anyhow::Result<T> {
     let paths = [path_text(&args.songfoundry)?, path_text(&args.page)?, bank];
-    run_json(Command::new("node").arg(args.scripts.join(name)).args(paths).args(more))
+    run_json(Command::new("node").arg(args.scripts.join(name)).args(paths).args(more_args))
 }
 
 /// Runs a script as often as the report asks for.

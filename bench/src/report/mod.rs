@@ -81,7 +81,7 @@ impl Goal {
 
 /// Prints a figure, its goal, and whether the goal is met.
 pub(crate) fn print_figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
-    let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    let printed_value = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     let goal_text = match goal {
         None => String::new(),
         Some(goal) => {
@@ -92,7 +92,7 @@ pub(crate) fn print_figure(name: &str, value: f64, unit: &str, goal: Option<Goal
             format!("goal {word} {limit} {unit}: {}", if goal.is_met(value) { "met" } else { "MISSED" })
         }
     };
-    println!("{}", format!("{name:<60} {shown:>9} {unit:<8} {goal_text}").trim_end());
+    println!("{}", format!("{name:<60} {printed_value:>9} {unit:<8} {goal_text}").trim_end());
 }
 
 fn song_path(name: &str) -> PathBuf {

@@ -268,8 +268,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
                     scope.spawn(move || run_client(call, url, token, client, start + MEASURED_TIME))
                 })
                 .collect();
-            let joined = clients.into_iter().map(|client| client.join());
-            joined
+            let results = clients.into_iter().map(|client| client.join());
+            results
                 .map(|result| result.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
                 .collect()
         });

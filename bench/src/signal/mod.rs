@@ -80,13 +80,14 @@ fn resample(
     [left_out, right_out]: [&mut [f32]; 2],
 ) -> anyhow::Result<usize> {
     let mut resampler = ResamplerProcessor::new(input_hz, output_hz, 2)?;
-    let mut written = 0;
+    let mut written_values = 0;
     for (left, right) in left.chunks(CHUNK_FRAMES).zip(right.chunks(CHUNK_FRAMES)) {
-        let mut output = [&mut left_out[written..], &mut right_out[written..]];
-        written += resampler.process(&[left, right], &mut output).written_frames;
+        let mut output = [&mut left_out[written_values..], &mut right_out[written_values..]];
+        written_values += resampler.process(&[left, right], &mut output).written_frames;
     }
-    written += resampler.finish(&mut [&mut left_out[written..], &mut right_out[written..]]);
-    Ok(written)
+    written_values +=
+        resampler.finish(&mut [&mut left_out[written_values..], &mut right_out[written_values..]]);
+    Ok(written_values)
 }
 
 fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {

@@ -89,8 +89,8 @@ impl EditorWindow {
             let geometry = self.connection.get_geometry(*child)?.reply()?;
             self.resize(geometry.width.into(), geometry.height.into())?;
         }
-        let focused = children.first().copied().unwrap_or(self.window);
-        self.connection.set_input_focus(InputFocus::PARENT, focused, CURRENT_TIME)?;
+        let focused_window = children.first().copied().unwrap_or(self.window);
+        self.connection.set_input_focus(InputFocus::PARENT, focused_window, CURRENT_TIME)?;
         self.connection.flush()?;
         Ok(())
     }

@@ -61,8 +61,8 @@ impl Frame {
         let bottom = (top..self.height).rev().find(differs)?;
         let (mut left, mut right) = (self.width, 0);
         for y in top..=bottom {
-            let (row, other_pixel) = (self.row(y), previous_frame.row(y));
-            let pixels = || row.chunks_exact(PIXEL_BYTES).zip(other_pixel.chunks_exact(PIXEL_BYTES));
+            let (frame_row, other_pixel) = (self.row(y), previous_frame.row(y));
+            let pixels = || frame_row.chunks_exact(PIXEL_BYTES).zip(other_pixel.chunks_exact(PIXEL_BYTES));
             let Some(first_pixel) = pixels().position(|(pixel, other_pixel)| pixel != other_pixel) else {
                 continue;
             };

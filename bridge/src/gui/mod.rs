@@ -117,16 +117,16 @@ fn wait(
             let interval = if current_window.window.is_shown() { SHOWN_INTERVAL } else { HIDDEN_INTERVAL };
             work.timeout = Some(work.timeout.map_or(interval, |timeout| timeout.min(interval)));
         }
-        let polled = poll_once(socket, None, &work)?;
+        let poll_result = poll_once(socket, None, &work)?;
         if let Some(plugin) = session.plugin() {
-            plugin.idle(&polled.descriptors);
+            plugin.idle(&poll_result.descriptors);
         }
         if let Some(current_window) = &mut current_window
             && !current_window.turn(session)?
         {
             return Ok(false);
         }
-        if polled.has_request {
+        if poll_result.has_request {
             return Ok(true);
         }
     }

@@ -145,9 +145,9 @@ impl Server {
         action: impl FnOnce(&mut InputDevice) -> anyhow::Result<()>,
     ) -> Result<(), FailureReason> {
         let mut device = self.input.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = action(&mut device);
+        let action_result = action(&mut device);
         self.is_button_pressed.store(device.is_button_pressed(), Ordering::Relaxed);
-        done.map_err(|error| format!("the X server failed: {error:#}"))
+        action_result.map_err(|error| format!("the X server failed: {error:#}"))
     }
 
     /// Passes new values to the plugin.

@@ -259,8 +259,8 @@ mod tests {
             ),
             (120_000, 5.0, 4.0)
         );
-        let stopped = Transport { is_playing: false, ..start };
-        assert_eq!(transport_at(&stopped, 48_000, 48_000.0), stopped);
+        let stopped_transport = Transport { is_playing: false, ..start };
+        assert_eq!(transport_at(&stopped_transport, 48_000, 48_000.0), stopped_transport);
     }
 
     #[test]
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(check(&with(vec![note(0), parameter(63)]), &parameters), Ok(()));
         check_refusal(with(vec![note(64)]), "at frame 64, but the request has 64 frames");
         check_refusal(with(vec![note(9), note(8)]), "at frame 8 comes after one at frame 9; events must be");
-        let unknown = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
-        check_refusal(with(vec![Event { frame: 0, kind: unknown }]), "no parameter with the id 8");
+        let unknown_event = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
+        check_refusal(with(vec![Event { frame: 0, kind: unknown_event }]), "no parameter with the id 8");
         let outside = EventKind::Parameter(ParameterValue { id: 7, value: f64::NAN });
         check_refusal(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
         let bend = EventKind::PitchBend { channel: 0, value: 16_384 };

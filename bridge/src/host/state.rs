@@ -183,9 +183,9 @@ mod tests {
         for length in (0..bytes.len()).filter(|length| !ends_of_parts.contains(length)) {
             assert!(StoredState::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
         }
-        let mut newer = bytes;
-        newer[7] = 2;
-        assert!(StoredState::from_bytes(&newer).expect_err("refused").contains("newer version"));
+        let mut newer_state = bytes;
+        newer_state[7] = 2;
+        assert!(StoredState::from_bytes(&newer_state).expect_err("refused").contains("newer version"));
     }
 
     #[test]

@@ -138,15 +138,15 @@ mod tests {
         for (index, argument) in (0..).zip(arguments) {
             data.insert(ARGUMENTS_OFFSET + index * ARGUMENT_BYTES, argument as u32);
         }
-        let (mut index, mut loaded) = (0, 0);
+        let (mut index, mut loaded_value) = (0, 0);
         loop {
             let sock_filter { code, jt, jf, k } = program[index];
             index += 1;
             match u32::from(code) {
-                code if code == BPF_LD | BPF_W | BPF_ABS => loaded = data[&k],
-                code if code == BPF_ALU | BPF_AND | BPF_K => loaded &= k,
+                code if code == BPF_LD | BPF_W | BPF_ABS => loaded_value = data[&k],
+                code if code == BPF_ALU | BPF_AND | BPF_K => loaded_value &= k,
                 code if code == BPF_JMP | BPF_JEQ | BPF_K => {
-                    index += usize::from(if loaded == k { jt } else { jf });
+                    index += usize::from(if loaded_value == k { jt } else { jf });
                 }
                 code if code == BPF_RET | BPF_K => return k,
                 code => panic!("instruction {code:#x}"),

@@ -114,8 +114,8 @@ fn this_program() -> std::io::Result<PathBuf> {
 /// the child until it is reaped.
 fn end_when_input_closes(running_child: Arc<Mutex<Option<Pid>>>) -> std::io::Result<()> {
     std::thread::Builder::new().name("input".to_owned()).spawn(move || {
-        let mut ignored = [0; 16];
-        while std::io::stdin().lock().read(&mut ignored).is_ok_and(|count| count > 0) {}
+        let mut ignored_bytes = [0; 16];
+        while std::io::stdin().lock().read(&mut ignored_bytes).is_ok_and(|count| count > 0) {}
         if let Some(child) = *running_child.lock().unwrap_or_else(PoisonError::into_inner) {
             // The child may have left its group, which then no longer exists.
             let _ = killpg(child, Signal::SIGKILL);
@@ -128,19 +128,19 @@ fn end_when_input_closes(running_child: Arc<Mutex<Option<Pid>>>) -> std::io::Res
 /// Waits until `child` has ended, and reaps other children that end before.
 fn wait(child: Pid, running_child: &Mutex<Option<Pid>>) -> nix::Result<WaitStatus> {
     loop {
-        let ended = match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
+        let ended_child = match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
             Ok(status) => status.pid(),
             Err(Errno::EINTR) => continue,
             Err(error) => return Err(error),
         };
-        if ended == Some(child) {
+        if ended_child == Some(child) {
             let mut running_child = running_child.lock().unwrap_or_else(PoisonError::into_inner);
             // The process id stays reserved until the child is reaped.
             let _ = killpg(child, Signal::SIGKILL);
             *running_child = None;
             return waitpid(child, None);
         }
-        if let Some(end) = ended {
+        if let Some(end) = ended_child {
             waitpid(end, None)?;
         }
     }

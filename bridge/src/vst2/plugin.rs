@@ -318,12 +318,12 @@ impl HostedPlugin for Vst2Plugin {
             Content::ProgramChunk(chunk) => self.instance.set_chunk(ChunkKind::Program, &chunk),
             Content::BankChunk(chunk) => self.instance.set_chunk(ChunkKind::Bank, &chunk),
             Content::BankValues { program, programs } => {
-                let selected = program.min(self.programs.saturating_sub(1));
+                let selected_program = program.min(self.programs.saturating_sub(1));
                 for (index, values) in (0..self.programs).zip(&programs) {
                     self.instance.select_program(index);
                     self.set_values(values);
                 }
-                self.instance.select_program(selected);
+                self.instance.select_program(selected_program);
             }
         }
         self.accept_values();
@@ -348,11 +348,11 @@ impl HostedPlugin for Vst2Plugin {
             PresetFormat::Fxb => {
                 // Selecting a program may discard changes to the current program, so its values are
                 // copied first.
-                let selected = self.program().unwrap_or(0);
+                let selected_program = self.program().unwrap_or(0);
                 let current_value = self.values.clone();
                 let mut programs = Vec::new();
                 for index in 0..self.programs.clamp(1, PROGRAMS_MAX as u32) {
-                    if index != selected {
+                    if index != selected_program {
                         self.instance.select_program(index);
                         self.read_values();
                         programs.push(self.values.clone());
@@ -361,11 +361,14 @@ impl HostedPlugin for Vst2Plugin {
                     }
                 }
                 if programs.len() > 1 {
-                    self.instance.select_program(selected);
+                    self.instance.select_program(selected_program);
                     self.set_values(&current_value);
                 }
                 self.accept_values();
-                self.preset(programs.len() as u32, Content::BankValues { program: selected, programs })
+                self.preset(
+                    programs.len() as u32,
+                    Content::BankValues { program: selected_program, programs },
+                )
             }
         };
         Ok(preset.to_bytes())

@@ -40,9 +40,9 @@ fn check((mut helper, opened_plugin): (Helper, Opened), name: &str, main_channel
     assert_eq!([main(&opened_plugin.inputs), main(&opened_plugin.outputs)], main_channels, "{name}");
     let mut click = silence(1_000);
     click[0][700] = 0.5;
-    let (output, processed) = helper.process(&click, Vec::new());
+    let (output, process_result) = helper.process(&click, Vec::new());
     let mut expected = silence(1_000);
-    let frame = 700 + processed.latency_frames as usize;
+    let frame = 700 + process_result.latency_frames as usize;
     match sound {
         Sound::None => {}
         Sound::Same => expected[0][frame] = 0.5,

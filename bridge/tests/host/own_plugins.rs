@@ -98,7 +98,7 @@ fn parameters_change_at_their_frame() {
     for (plugin, id, delay) in [(&modules.gain, GAIN, LATENCY_FRAMES), (&modules.vst2_gain, 0, 0)] {
         let (mut helper, _) = open(plugin);
         let events = vec![parameter(0, id, 1.0), parameter(777, id, 0.0), parameter(778, id, 0.25)];
-        let (output, processed) = helper.process(&ramp(2_000), events);
+        let (output, process_result) = helper.process(&ramp(2_000), events);
         let gain = |frame| match frame {
             0..777 => 2.0,
             777 => 0.0,
@@ -106,8 +106,8 @@ fn parameters_change_at_their_frame() {
         };
         assert_eq!(difference(&output, &expected(2_000, delay, gain)), 0.0);
         // Changes by the service are not reported back to it.
-        assert_eq!(processed.parameter_changes, []);
-        assert_eq!((processed.latency_frames as usize, processed.non_finite_samples), (delay, 0));
+        assert_eq!(process_result.parameter_changes, []);
+        assert_eq!((process_result.latency_frames as usize, process_result.non_finite_samples), (delay, 0));
         // The value stays, and a reset ends the tail.
         helper.reset();
         let (output, _) = helper.process(&ramp(600), Vec::new());
@@ -326,14 +326,14 @@ fn timers_run_between_requests_and_changes_are_reported() {
     assert_eq!((opened_plugin.latency_frames, opened_plugin.parameters[0].value), (64, 0.5));
     // The timer is due after 10 ms.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let (_, processed) = helper.process(&silence(64), Vec::new());
-    assert_eq!(processed.parameter_changes, [ParameterValue { id: GAIN, value: 1.0 }]);
-    assert_eq!(processed.latency_frames, 128);
+    let (_, process_result) = helper.process(&silence(64), Vec::new());
+    assert_eq!(process_result.parameter_changes, [ParameterValue { id: GAIN, value: 1.0 }]);
+    assert_eq!(process_result.latency_frames, 128);
     // The processor has the new value from the next block on.
     helper.reset();
-    let (output, processed) = helper.process(&ramp(600), Vec::new());
+    let (output, process_result) = helper.process(&ramp(600), Vec::new());
     assert_eq!(difference(&output, &expected(600, 128, |_| 2.0)), 0.0);
-    assert_eq!(processed.parameter_changes, []);
+    assert_eq!(process_result.parameter_changes, []);
     assert!(helper.close().success());
 }
 

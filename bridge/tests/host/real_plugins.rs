@@ -115,13 +115,13 @@ fn signal() -> [Vec<f32>; 2] {
 /// Processes the signal or the notes from a reset on, with further events at the start.
 fn run(helper: &mut Helper, opened_plugin: &Opened, first: Vec<Event>) -> [Vec<f32>; 2] {
     helper.reset();
-    let (output, processed) = if opened_plugin.kind == PluginKind::Instrument {
+    let (output, process_result) = if opened_plugin.kind == PluginKind::Instrument {
         let notes = [note_on(480, 57), note_on(2_400, 64), note_off(9_600, 57), note_off(12_000, 64)];
         helper.process(&silence(FRAMES), [first, notes.to_vec()].concat())
     } else {
         helper.process(&signal(), first)
     };
-    assert_eq!(processed.non_finite_samples, 0);
+    assert_eq!(process_result.non_finite_samples, 0);
     output
 }
 
@@ -179,11 +179,14 @@ fn check(module: &Path) {
     let sound = settled(&mut helper, &opened_plugin);
     assert!(helper.close().success(), "{}", module.display());
     let (mut helper, opened_plugin) = Helper::open(module, &plugins[0].plugin_id);
-    let restored = helper.set_state(Request::SetState, &state);
+    let restored_state = helper.set_state(Request::SetState, &state);
     let is_near = |(left, right): (&ParameterValue, &ParameterValue)| {
         left.id == right.id && (left.value - right.value).abs() < 0.000_1
     };
-    assert!(values.len() == restored.len() && values.iter().zip(&restored).all(is_near), "{restored:?}");
+    assert!(
+        values.len() == restored_state.len() && values.iter().zip(&restored_state).all(is_near),
+        "{restored_state:?}"
+    );
     let restored_sound = settled(&mut helper, &opened_plugin);
     if is_one_of(&UNSYNCHRONIZED_LFO) {
         let change = level_difference(&sound, &restored_sound);
@@ -324,8 +327,8 @@ fn latencies_are_those_of_the_plugins() {
     ] {
         let (mut helper, opened_plugin) = open(&installed(path.to_owned(), package));
         assert_eq!(opened_plugin.latency_frames, latency_frames, "{path}");
-        let (_, processed) = helper.process(&signal(), Vec::new());
-        assert_eq!(processed.latency_frames, latency_frames, "{path}");
+        let (_, process_result) = helper.process(&signal(), Vec::new());
+        assert_eq!(process_result.latency_frames, latency_frames, "{path}");
     }
 }
 

@@ -181,8 +181,8 @@ fn dragging_a_knob_changes_its_parameter() {
 fn requests_without_the_secret_are_refused_and_others_hide_and_show_the_window() {
     let mut window = Window::open("/usr/lib/vst/Nekobi-vst.so");
     window.wait_for_picture(|picture| picture == (636, 108));
-    let wrong = format!("{SECRET}x");
-    for secret in [None, Some("x"), Some(&wrong[1..]), Some(wrong.as_str())] {
+    let wrong_secret = format!("{SECRET}x");
+    for secret in [None, Some("x"), Some(&wrong_secret[1..]), Some(wrong_secret.as_str())] {
         for (method, path) in [("GET", "/frame"), ("GET", "/live"), ("POST", "/close"), ("GET", "/ping")] {
             assert_eq!(window.request(method, path, secret).0, 403, "{path}");
         }

@@ -84,18 +84,18 @@ impl Chroma {
 
     /// Returns the key with the highest correlation; `None` below [`CORRELATION_MIN`].
     pub(super) fn key(&self) -> Option<Key> {
-        let mut best: Option<Key> = None;
+        let mut best_key: Option<Key> = None;
         for tonic in 0..12_u8 {
             for (mode, profile) in [(Mode::Major, &MAJOR_PROFILE), (Mode::Minor, &MINOR_PROFILE)] {
                 let mut rotated_classes = self.classes;
                 rotated_classes.rotate_left(usize::from(tonic));
                 let correlation = correlation(&rotated_classes, profile);
-                if best.is_none_or(|best| correlation > best.correlation) {
-                    best = Some(Key { tonic, mode, correlation });
+                if best_key.is_none_or(|best_key| correlation > best_key.correlation) {
+                    best_key = Some(Key { tonic, mode, correlation });
                 }
             }
         }
-        best.filter(|key| key.correlation >= CORRELATION_MIN)
+        best_key.filter(|key| key.correlation >= CORRELATION_MIN)
     }
 }
 

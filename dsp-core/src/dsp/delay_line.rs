@@ -262,10 +262,10 @@ mod tests {
             }
             assert_eq!(sum, expected, "output of call {call}");
         }
-        let (mut drained, mut expected) = ([9.0; 12], [0.0; 12]);
-        first_line.drain(&mut drained);
+        let (mut drained_values, mut expected) = ([9.0; 12], [0.0; 12]);
+        first_line.drain(&mut drained_values);
         second_line.process(&mut expected);
-        assert_eq!(drained, expected);
+        assert_eq!(drained_values, expected);
         assert!(!first_line.is_ringing() && second_line.is_ringing());
     }
 

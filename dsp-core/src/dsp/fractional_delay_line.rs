@@ -88,8 +88,8 @@ impl Taps {
 /// Returns the integer and the fractional part of a delay in frames.
 #[inline(always)]
 fn split_delay(delay_frames: f64) -> (usize, f32) {
-    let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;
-    (rounded.to_bits() as u32 as usize, (delay_frames - (rounded - ROUNDING_OFFSET)) as f32)
+    let rounded_delay = (delay_frames - 0.5) + ROUNDING_OFFSET;
+    (rounded_delay.to_bits() as u32 as usize, (delay_frames - (rounded_delay - ROUNDING_OFFSET)) as f32)
 }
 
 /// The delays of [`LANES`] successive frames, which are read together.

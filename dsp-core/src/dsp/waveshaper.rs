@@ -239,8 +239,8 @@ impl Shaper {
             for (index, ((value, shaped), folded)) in
                 audio.iter_mut().zip(shaped).zip(&self.folded).enumerate()
             {
-                let mixed = shaped + (folded - shaped) * curve.fold;
-                *value = mixed - (silence + silence_step * (index / 2) as f32);
+                let mixed_value = shaped + (folded - shaped) * curve.fold;
+                *value = mixed_value - (silence + silence_step * (index / 2) as f32);
             }
         }
     }

@@ -45,11 +45,11 @@ fn readings_do_not_depend_on_the_call_size_and_processing_does_not_allocate() {
 fn every_instruction_set_computes_the_same_readings() {
     let signal = noise(100_000);
     let readings = || measure(&mut MasterMeter::new(48_000), &signal, 100_000);
-    let best = readings();
+    let best_readings = readings();
     crate::simd::force_baseline(true);
     let baseline = readings();
     crate::simd::force_baseline(false);
-    assert_eq!(best, baseline);
+    assert_eq!(best_readings, baseline);
 }
 
 #[test]
@@ -72,11 +72,11 @@ fn all_readings_but_the_peaks_decay_in_silence() {
     for _ in 0..20 {
         meter.process([&[0.0; 48_000], &[0.0; 48_000]], true);
     }
-    let decayed = meter.read();
-    assert_eq!(decayed.momentary_lufs, f64::NEG_INFINITY);
-    assert_eq!((decayed.rms_db, decayed.correlation), ([f64::NEG_INFINITY; 2], 0.0));
-    assert!(decayed.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
-    assert_eq!(decayed.true_peak_dbtp, after_sound.true_peak_dbtp);
+    let decayed_reading = meter.read();
+    assert_eq!(decayed_reading.momentary_lufs, f64::NEG_INFINITY);
+    assert_eq!((decayed_reading.rms_db, decayed_reading.correlation), ([f64::NEG_INFINITY; 2], 0.0));
+    assert!(decayed_reading.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
+    assert_eq!(decayed_reading.true_peak_dbtp, after_sound.true_peak_dbtp);
 }
 
 #[test]

@@ -308,9 +308,9 @@ fn process_allpass(delay: &mut RingBuffer, mut values: &mut [f32]) {
         let (chunk, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
         let delays = delay.next_mut(chunk.len());
         for (value, delay) in chunk.iter_mut().zip(delays) {
-            let delayed = *delay;
-            *delay = *value + delayed * ALLPASS_FEEDBACK;
-            *value = delayed - *value;
+            let delayed_value = *delay;
+            *delay = *value + delayed_value * ALLPASS_FEEDBACK;
+            *value = delayed_value - *value;
         }
         values = remaining;
     }

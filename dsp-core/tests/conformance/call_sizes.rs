@@ -66,7 +66,7 @@ fn events(bend_range: u8) -> Vec<(f64, Event)> {
         events.push((later_secs(1_203), control(64, number % 3 * 60)));
         events.push((later_secs(1_950), off(40 + number * 5 % 37)));
     }
-    events.sort_by(|one, second_event| one.0.total_cmp(&second_event.0));
+    events.sort_by(|first_event, second_event| first_event.0.total_cmp(&second_event.0));
     events
 }
 

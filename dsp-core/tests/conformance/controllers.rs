@@ -115,9 +115,10 @@ fn a_note_silenced_by_a_controller_becomes_audible_again() {
             db(sound.left[frame(2.0)].max(1e-12) / sound.left[frame(2.9)]) < -95.0,
             "the note is not silent"
         );
-        let full = Rig::level(&[]).play(&[(0.0, control(7, 127)), (0.0, on(60, 127))], 0.1).left[frame(0.05)];
+        let full_level =
+            Rig::level(&[]).play(&[(0.0, control(7, 127)), (0.0, on(60, 127))], 0.1).left[frame(0.05)];
         let volume_db = if controller == 7 { 0.0 } else { concave_db(100) };
-        let measured_db = db(sound.left[frame(2.9)] / full);
+        let measured_db = db(sound.left[frame(2.9)] / full_level);
         assert_near(&format!("controller {controller}"), measured_db, volume_db - 40.0, 0.05);
     }
 }

@@ -48,8 +48,8 @@ fn attenuations_are_in_centibels() {
     let sound = play_with_controller_on(&rig(&level(), &decay, SUSTAIN_VOL_ENV, 60), 1.0, 0.2);
     assert_near("number 37", db_at(&sound, 0.1), -10.0, 0.02);
     // An LFO of 0.5 Hz peaks after half a second.
-    let slow = [(INITIAL_ATTENUATION, 500), (FREQ_MOD_LFO, -4_837)];
-    let sound = play_with_controller_on(&rig(&level(), &slow, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
+    let slow_zone = [(INITIAL_ATTENUATION, 500), (FREQ_MOD_LFO, -4_837)];
+    let sound = play_with_controller_on(&rig(&level(), &slow_zone, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
     assert_near("number 13", db_at(&sound, 0.5), -20.0 + 6.0, 0.1);
 }
 
@@ -66,8 +66,8 @@ fn times_are_in_timecents() {
     check(&[], RELEASE_VOL_ENV, (2.0, -48.0), 0.3);
     check(&silent_zone, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
     check(&[&silent_zone[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
-    let delayed = rig(&level(), &[(DELAY_VOL_ENV, -1_200)], DELAY_VOL_ENV, 1_200);
-    let sound = play_with_controller_on(&delayed, 2.0, 1.2).left;
+    let delayed_sound = rig(&level(), &[(DELAY_VOL_ENV, -1_200)], DELAY_VOL_ENV, 1_200);
+    let sound = play_with_controller_on(&delayed_sound, 2.0, 1.2).left;
     let first_frame = sound.iter().position(|value| *value != 0.0).expect("a sound");
     assert_near("number 33", first_frame as f64 / RATE_HZ, 1.0, 0.001);
 }
@@ -148,8 +148,8 @@ fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
         rms(part(&rig.play(&events, 0.5).left, 0.2, 0.5))
     };
     let open_level = |key: u8| level_of(&Rig::sine(&[]), key);
-    let lowered = rig(&sine(), &[(INITIAL_FILTER_FC, 8_251)], INITIAL_FILTER_FC, -1_200);
-    assert_near("number 8", db(level_of(&lowered, 60) / open_level(60)), -3.01, 0.1);
+    let lowered_rig = rig(&sine(), &[(INITIAL_FILTER_FC, 8_251)], INITIAL_FILTER_FC, -1_200);
+    assert_near("number 8", db(level_of(&lowered_rig, 60) / open_level(60)), -3.01, 0.1);
     // A resonance of 10 dB lowers the bass by 5 dB.
     let resonant = rig(&sine(), &[(INITIAL_FILTER_FC, 7_051)], INITIAL_FILTER_Q, 100);
     assert_near("number 9", db(level_of(&resonant, 24) / open_level(24)), -5.0, 0.2);

@@ -137,10 +137,10 @@ fn the_generator_keynum_scales_the_envelope_instead_of_the_key() {
 fn a_voice_ends_96_db_below_full_scale() {
     // Each voice plays a sample of full scale or of -30 dB. It falls in its release, or in its
     // decay while the key is down.
-    let quiet: Vec<i16> = level().iter().map(|value| value / 32).collect();
+    let quiet_samples: Vec<i16> = level().iter().map(|value| value / 32).collect();
     let envelopes: [(&[(u16, i16)], f64); 2] =
         [(&[(RELEASE_VOL_ENV, 0)], 0.1), (&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 1_440)], 1.15)];
-    for frames in [level(), quiet] {
+    for frames in [level(), quiet_samples] {
         for (envelope, release_secs) in envelopes {
             let rig = Rig::of(&tables(&frames, envelope, &[]));
             let sound = rig.play(&[(0.0, on(60, 127)), (release_secs, off(60))], 1.2);
@@ -295,8 +295,10 @@ fn an_unchanged_controller_value_does_not_change_a_note() {
     let rig = Rig::level(&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 300)]);
     let single_note = rig.play(&[(0.1, on(60, 127))], 0.5);
     // The expression and the pitch wheel have these values by default.
-    for unchanged in [control(11, 127), bend(0)] {
-        for events in [[(0.1, unchanged), (0.1, on(60, 127))], [(0.1, on(60, 127)), (0.1, unchanged)]] {
+    for unchanged_event in [control(11, 127), bend(0)] {
+        for events in
+            [[(0.1, unchanged_event), (0.1, on(60, 127))], [(0.1, on(60, 127)), (0.1, unchanged_event)]]
+        {
             assert!(rig.play(&events, 0.5).left == single_note.left, "{events:?}");
         }
     }
@@ -312,10 +314,10 @@ fn a_note_ends_without_a_click_if_another_event_coincides_with_the_note_off() {
     };
     let single_note = step(&[(0.0, on(60, 127)), (0.503, off(60))]);
     for event in [bend(0), control(64, 0), control(11, 127)] {
-        let both = step(&[(0.0, on(60, 127)), (0.503, off(60)), (0.503, event)]);
+        let summed_steps = step(&[(0.0, on(60, 127)), (0.503, off(60)), (0.503, event)]);
         assert!(
-            both <= single_note + 0.001,
-            "the step is {both:.3} with {event:?} and {single_note:.3} without"
+            summed_steps <= single_note + 0.001,
+            "the step is {summed_steps:.3} with {event:?} and {single_note:.3} without"
         );
     }
     assert!(single_note < 0.1, "the step is {single_note:.3}");

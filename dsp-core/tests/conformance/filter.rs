@@ -143,9 +143,9 @@ fn a_moving_cutoff_with_the_highest_resonance_stays_bounded() {
         (MOD_LFO_TO_FILTER_FC, 12_000),
         (FREQ_MOD_LFO, 4_500),
     ];
-    for more in [&[][..], &[(ATTACK_VOL_ENV, 8_000), (MOD_ENV_TO_FILTER_FC, 12_000)]] {
+    for more_generators in [&[][..], &[(ATTACK_VOL_ENV, 8_000), (MOD_ENV_TO_FILTER_FC, 12_000)]] {
         for key in [36, 60, 96] {
-            let sound = Rig::sine(&[&generators[..], more].concat()).hold(key, 127, 3.0);
+            let sound = Rig::sine(&[&generators[..], more_generators].concat()).hold(key, 127, 3.0);
             let peak = sound.left.iter().fold(0.0, |peak, value| f64::max(peak, value.abs()));
             assert!(sound.left.iter().all(|value| value.is_finite()), "key {key}");
             assert!(peak < 1e6, "key {key}: {peak}");

@@ -25,8 +25,8 @@ fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Ri
 
 /// Returns the frame of the ramp that plays at a time, with an error of up to two frames.
 fn source_frame(sound: &Sound, secs: f64) -> f64 {
-    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
-    2.0 * sound.left[frame(secs)] / full
+    let full_level = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[frame(secs)] / full_level
 }
 
 /// Returns the time of the last frame that is not silent, in seconds.

@@ -116,8 +116,8 @@ fn the_output_of_a_linked_modulator_is_a_source_like_a_controller_value() {
         TOLERANCE_CB,
     );
     // The outputs of modulators that are linked to the same modulator add up.
-    let both = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
-    assert_near("two links", attenuation_by_controller_cb(&both, 64), 150.0, TOLERANCE_CB);
+    let linked_modulators = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
+    assert_near("two links", attenuation_by_controller_cb(&linked_modulators, 64), 150.0, TOLERANCE_CB);
 }
 
 #[test]

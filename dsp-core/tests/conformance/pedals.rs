@@ -23,8 +23,8 @@ fn notes_at(rig: &Rig, events: &[(f64, Event)], times_secs: &[f64]) -> Vec<f64> 
 /// Checks the number of audible notes; `expected` has times in seconds and numbers of notes.
 #[track_caller]
 fn check(rig: &Rig, events: &[(f64, Event)], expected: &[(f64, f64)]) {
-    let times: Vec<f64> = expected.iter().map(|(secs, _)| *secs).collect();
-    for (measured_notes, (secs, notes)) in notes_at(rig, events, &times).into_iter().zip(expected) {
+    let event_secs: Vec<f64> = expected.iter().map(|(secs, _)| *secs).collect();
+    for (measured_notes, (secs, notes)) in notes_at(rig, events, &event_secs).into_iter().zip(expected) {
         assert_near(&format!("number of notes after {secs} s"), measured_notes, *notes, 0.01);
     }
 }

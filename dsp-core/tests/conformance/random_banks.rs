@@ -70,9 +70,9 @@ fn levels_are_similar_at_every_sample_rate() {
         let reference = levels(&generators, 192_000);
         for rate_hz in [16_000, 22_050, 44_100, 48_000, 96_000] {
             let levels = levels(&generators, rate_hz);
-            let audible = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
+            let audible_levels = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
             let differences_db: Vec<f64> =
-                audible.map(|(level, reference)| db(level / reference).abs()).collect();
+                audible_levels.map(|(level, reference)| db(level / reference).abs()).collect();
             assert!(differences_db.len() > 3, "seed {seed} is silent");
             let largest_db = differences_db.into_iter().fold(0.0, f64::max);
             assert!(largest_db < MAX_DIFFERENCE_DB, "seed {seed} at {rate_hz} Hz: {largest_db} dB apart");

@@ -35,10 +35,10 @@ fn check(first: &[Event], then: &[Event], expected: (f64, f64)) {
 
 #[test]
 fn a_sounding_note_follows_the_bend_range() {
-    let down = [bend(-8_192)];
-    check(&down, &[&registered(0)[..], &[control(DATA, 12)]].concat(), (-200.0, -1_200.0));
+    let lowest_bend = [bend(-8_192)];
+    check(&lowest_bend, &[&registered(0)[..], &[control(DATA, 12)]].concat(), (-200.0, -1_200.0));
     let with_cents = [control(DATA, 3), control(DATA_LSB, 25)];
-    check(&down, &[&registered(0)[..], &with_cents].concat(), (-200.0, -325.0));
+    check(&lowest_bend, &[&registered(0)[..], &with_cents].concat(), (-200.0, -325.0));
     // The bend range does not change the pitch while the pitch wheel is centred.
     check(&[], &[&registered(0)[..], &[control(DATA, 24)]].concat(), (0.0, 0.0));
 }

@@ -170,9 +170,9 @@ fn low_bytes_lower_the_noise_of_a_loop_by_48_db() {
     // twelfth of a step squared.
     let amplitude = 19.53;
     let value = |n: u32| amplitude * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
-    let rounded = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
-    let coarse: Vec<i16> = rounded(1.0).map(|value| value as i16).collect();
-    let fine: Vec<i32> = rounded(1.0 / 256.0).collect();
+    let rounded_values = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
+    let coarse: Vec<i16> = rounded_values(1.0).map(|value| value as i16).collect();
+    let fine: Vec<i32> = rounded_values(1.0 / 256.0).collect();
     let mut with_low = tables(&fine.iter().map(|value| (value >> 8) as i16).collect::<Vec<_>>(), &[], &[]);
     let mut low: Vec<u8> = fine.iter().map(|value| (value & 255) as u8).collect();
     low.resize(with_low.wave.len() / 2, 0);
@@ -217,9 +217,9 @@ fn a_stereo_pair_plays_at_the_pitch_of_its_right_sample() {
     const LEFT: u16 = 4;
     const RIGHT: u16 = 2;
     let pitch = |side: &[f64]| cents(pitch_hz(side, 0.05, 0.5), SINE_HZ);
-    let linked = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
-    assert_near("left of a pair", pitch(&linked.left), -30.0, 0.2);
-    assert_near("right of a pair", pitch(&linked.right), -30.0, 0.2);
+    let linked_rig = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
+    assert_near("left of a pair", pitch(&linked_rig.left), -30.0, 0.2);
+    assert_near("right of a pair", pitch(&linked_rig.right), -30.0, 0.2);
     // The levels of the two samples are independent.
     let balance = stereo(&[(INITIAL_ATTENUATION, 250)], &[], (LEFT, RIGHT));
     let at = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);

@@ -126,8 +126,8 @@ fn generators_invalid_in_a_preset_are_ignored() {
     tables.add_preset_zone((&offsets, &[]), Some(instrument));
     let events = [(0.0, on(60, 90)), (0.1, on(70, 90)), (0.2, off(70))];
     let plain_sound = Rig::of(&tables).play(&events, 0.4);
-    let same = Rig::of(&tables).with_preset(0, 1).play(&events, 0.4);
-    assert!(plain_sound.left == same.left && plain_sound.left[frame(0.3)] > 0.0);
+    let same_sound = Rig::of(&tables).with_preset(0, 1).play(&events, 0.4);
+    assert!(plain_sound.left == same_sound.left && plain_sound.left[frame(0.3)] > 0.0);
 }
 
 #[test]
@@ -142,6 +142,6 @@ fn values_are_clamped_to_their_ranges() {
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert_eq!(sound.left[frame(0.05)], 0.0);
     // A negative attenuation can at most cancel the 4.15 dB of the default volume (section 8.4.5).
-    let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
-    assert!(db(sound.right[frame(0.05)] / full) < 4.16);
+    let full_level = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
+    assert!(db(sound.right[frame(0.05)] / full_level) < 4.16);
 }

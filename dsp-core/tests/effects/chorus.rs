@@ -77,8 +77,8 @@ fn voices_divide_the_period_and_the_stereo_field() {
                         |secs: f64| 20.0 + 8.0 * (TAU * (period + phase_offset + 0.02 * secs)).sin();
                     // The modulation continues during the delay.
                     let delay_ms = delay_at(1e-3 * delay_at(0.02));
-                    let near = (delay_ms * 48.0) as usize - 48..(delay_ms * 48.0) as usize + 48;
-                    let (moment, sum) = near.fold((0.0, 0.0), |(moment, sum), frame| {
+                    let near_range = (delay_ms * 48.0) as usize - 48..(delay_ms * 48.0) as usize + 48;
+                    let (moment, sum) = near_range.fold((0.0, 0.0), |(moment, sum), frame| {
                         let value = f64::from(side[frame]);
                         (moment + frame as f64 * value, sum + value)
                     });

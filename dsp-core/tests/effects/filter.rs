@@ -178,7 +178,7 @@ fn probe(frames: usize) -> Vec<f32> {
 
 /// Returns the cut-off of [`low_pass`] in octaves above 250 Hz for each period of the filtered
 /// [`probe`].
-fn cutoff_octaves(sample_rate_hz: u32, filtered: &[f32]) -> Vec<f64> {
+fn cutoff_octaves(sample_rate_hz: u32, filtered_signal: &[f32]) -> Vec<f64> {
     let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
         let gain = rms(period) * 2_f64.sqrt() / 1e-3;
@@ -186,7 +186,7 @@ fn cutoff_octaves(sample_rate_hz: u32, filtered: &[f32]) -> Vec<f64> {
         let w = (gain.powi(-2) - 1.0).sqrt().sqrt();
         (((PI / PROBE_FRAMES as f64).tan() / w).atan() * rate_hz / PI / 250.0).log2()
     };
-    filtered.chunks_exact(PROBE_FRAMES).map(of_period).collect()
+    filtered_signal.chunks_exact(PROBE_FRAMES).map(of_period).collect()
 }
 
 #[test]

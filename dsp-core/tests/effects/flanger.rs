@@ -49,9 +49,10 @@ fn notches_are_at_odd_multiples_of_half_the_inverse_delay() {
         let [left, _] = process(&mut chain_of("flanger", &parameters), &impulse(4_800));
         for notch in 0..3 {
             let expected = (f64::from(notch) + 0.5) * 1e3 / delay_ms;
-            let near = (-200..=200).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
-            let lowest =
-                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            let near_frequencies = (-200..=200).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest = near_frequencies
+                .min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b)))
+                .unwrap();
             check(&format!("notch {notch} of {delay_ms} ms, Hz"), lowest, expected, 0.002 * expected);
         }
     }

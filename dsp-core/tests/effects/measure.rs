@@ -228,14 +228,14 @@ pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;
     let input = noise(0.5, 9_600);
     for frame in [32_000, 100_001, 480_077] {
-        let mut played = chain_of(kind, parameters);
-        played.set_time(MusicalTime { bpm, beat: 0.0 });
-        process(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
+        let mut played_chain = chain_of(kind, parameters);
+        played_chain.set_time(MusicalTime { bpm, beat: 0.0 });
+        process(&mut played_chain, &[vec![0.0; frame], vec![0.0; frame]]);
         let mut started = chain_of(kind, parameters);
         started.reset(frame as u64);
         started.set_time(MusicalTime { bpm, beat: frame as f64 * bpm / 60.0 / f64::from(RATE_HZ) });
-        let (played, started) = (process(&mut played, &input), process(&mut started, &input));
-        let max_error = played
+        let (played_chain, started) = (process(&mut played_chain, &input), process(&mut started, &input));
+        let max_error = played_chain
             .iter()
             .flatten()
             .zip(started.iter().flatten())

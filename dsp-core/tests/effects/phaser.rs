@@ -69,9 +69,10 @@ fn notches_are_at_a_phase_shift_of_half_a_period() {
         for notch in 0..stages / 2 {
             let angle = f64::from(2 * notch + 1) * PI / (2.0 * f64::from(stages));
             let expected = (warped(1_000.0) * angle.tan()).atan() * f64::from(RATE_HZ) / PI;
-            let near = (-100..=100).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
-            let lowest =
-                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            let near_frequencies = (-100..=100).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest = near_frequencies
+                .min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b)))
+                .unwrap();
             check(&format!("notch {notch} of {stages} stages, Hz"), lowest, expected, 0.001 * expected);
             assert!(response_db(&left, lowest) < -50.0, "{} dB", response_db(&left, lowest));
         }

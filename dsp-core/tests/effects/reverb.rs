@@ -574,8 +574,8 @@ fn a_changed_reverb_equals_a_new_reverb_once_it_has_decayed() {
         let mut changed_chain = chain_of("reverb", &[]);
         let index = effect_kind("reverb").unwrap().parameter_index(id).unwrap();
         changed_chain.set_parameter(0, index, value);
-        let mut fresh = chain_of("reverb", &[(id, value)]);
-        let [output, expected] = [&mut changed_chain, &mut fresh].map(|chain| {
+        let mut fresh_chain = chain_of("reverb", &[(id, value)]);
+        let [output, expected] = [&mut changed_chain, &mut fresh_chain].map(|chain| {
             chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);
             process(chain, &impulse(SECOND))
         });

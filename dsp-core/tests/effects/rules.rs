@@ -230,7 +230,7 @@ fn skipping_silence_does_not_change_the_output() {
 fn a_reset_effect_equals_a_new_effect() {
     // The input is longer than any echo, so state that survives the reset would be audible.
     let first_noise = noise(0.9, 4 * SECOND);
-    let (second_noise, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
+    let (second_noise, short_noise) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
         for (setting, frame) in SETTINGS.into_iter().zip([0, 12_345, 0, 12_345]) {
             let fresh = |frame| {
@@ -239,23 +239,24 @@ fn a_reset_effect_equals_a_new_effect() {
                 chain.set_time(MusicalTime { beat: 3.25, ..TIME });
                 chain
             };
-            let mut used = fresh(7);
-            process_unchanged(&mut used, &first_noise);
+            let mut used_effect = fresh(7);
+            process_unchanged(&mut used_effect, &first_noise);
             // These changes leave all parameters ramping back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
             for (index, value) in &values {
-                used.set_parameter(0, *index, kind.parameters[*index].max);
-                used.set_parameter(0, *index, *value);
+                used_effect.set_parameter(0, *index, kind.parameters[*index].max);
+                used_effect.set_parameter(0, *index, *value);
             }
-            used.set_bypass(0, true);
-            process_unchanged(&mut used, &noise(0.5, 100));
-            used.set_bypass(0, false);
-            process_unchanged(&mut used, &noise(0.5, 100));
-            assert_no_alloc(|| used.reset(frame));
-            used.set_time(MusicalTime { beat: 3.25, ..TIME });
+            used_effect.set_bypass(0, true);
+            process_unchanged(&mut used_effect, &noise(0.5, 100));
+            used_effect.set_bypass(0, false);
+            process_unchanged(&mut used_effect, &noise(0.5, 100));
+            assert_no_alloc(|| used_effect.reset(frame));
+            used_effect.set_time(MusicalTime { beat: 3.25, ..TIME });
             let mut new = fresh(frame);
-            let [output, expected] = [&mut used, &mut new]
-                .map(|chain| [process_unchanged(chain, &second_noise), play(chain, kind, &short, &[512])]);
+            let [output, expected] = [&mut used_effect, &mut new].map(|chain| {
+                [process_unchanged(chain, &second_noise), play(chain, kind, &short_noise, &[512])]
+            });
             for (output, expected) in output.iter().zip(&expected) {
                 assert!(bits(output) == bits(expected), "{} at {setting:?}", kind.id);
             }
@@ -288,12 +289,12 @@ fn the_loudest_input_leaves_a_finite_state() {
     let tone = sine(997.0, 0.25, 2 * SECOND);
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let mut used = BareEffect::new(kind, setting);
+            let mut used_effect = BareEffect::new(kind, setting);
             let mut outputs = Vec::new();
             for peak in [MAX_INPUT_MAGNITUDE, 1.0, MAX_INPUT_MAGNITUDE] {
-                outputs.push(used.play(&noise(peak, SECOND / 2), true));
+                outputs.push(used_effect.play(&noise(peak, SECOND / 2), true));
             }
-            outputs.push(used.play(&tone, false));
+            outputs.push(used_effect.play(&tone, false));
             let is_finite = |audio: &Stereo| audio.iter().flatten().all(|value| value.is_finite());
             assert!(outputs.iter().all(is_finite), "{} at {setting:?}", kind.id);
         }
@@ -418,11 +419,15 @@ fn a_bypass_does_not_click() {
 #[test]
 fn parameter_tables_are_consistent() {
     for (index, kind) in EFFECTS.iter().enumerate() {
-        assert!(EFFECTS[..index].iter().all(|earlier| earlier.id != kind.id), "{} occurs twice", kind.id);
+        assert!(
+            EFFECTS[..index].iter().all(|earlier_entry| earlier_entry.id != kind.id),
+            "{} occurs twice",
+            kind.id
+        );
         for (index, parameter) in kind.parameters.iter().enumerate() {
             let label = format!("{}/{}", kind.id, parameter.id);
             assert!(
-                kind.parameters[..index].iter().all(|earlier| earlier.id != parameter.id),
+                kind.parameters[..index].iter().all(|earlier_entry| earlier_entry.id != parameter.id),
                 "{label} occurs twice"
             );
             assert!(

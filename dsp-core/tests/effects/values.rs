@@ -136,14 +136,14 @@ fn a_manual_ramp_is_independent_of_automation() {
     ] {
         let steps = [false, true].map(|is_automated| {
             let mut chain = chain_of(kind, &[("drive_db", 0.0)][..usize::from(kind == "saturator")]);
-            let automated = index(&chain, automated_id);
+            let automated_index = index(&chain, automated_id);
             process(&mut chain, &constant(-12.0, 9_600));
             let manual = index(&chain, manual_id);
             chain.set_parameter(0, manual, value);
             let output = (0..300).flat_map(|step| {
                 if is_automated {
                     let fraction = f64::from(step + 1) / 3_000.0;
-                    chain.automate(0, automated, range[0] + (range[1] - range[0]) * fraction, 32);
+                    chain.automate(0, automated_index, range[0] + (range[1] - range[0]) * fraction, 32);
                 }
                 process(&mut chain, &constant(-12.0, 32))[0].clone()
             });

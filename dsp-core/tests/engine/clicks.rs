@@ -89,12 +89,12 @@ fn check(label: &str, tracks_before: Vec<Track>, tracks_after: Vec<Track>, max_s
 #[track_caller]
 fn check_all(label: &str, tracks_before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, max_steps: f32) {
     let last_tracks = edits.last().map(|(_, tracks)| tracks.clone()).unwrap_or_default();
-    let fresh = play(&mut started(&session(last_tracks)), 48_000, &[128]);
+    let fresh_output = play(&mut started(&session(last_tracks)), 48_000, &[128]);
     let [early, late] = before_and_after_edits(tracks_before, edits);
     let (step, loudest) = (largest_step(&late), peak(&late));
     println!("{label}: largest step {step:.4} (of the sine {SINE_STEP:.4}), peak {loudest:.4}");
     assert!(step < max_steps * SINE_STEP, "{label}: a step of {step}");
-    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh)), "{label}: a peak of {loudest}");
+    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh_output)), "{label}: a peak of {loudest}");
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn replaced_effects_stay_audible_until_the_new_ones_are_ready() {
     let late = || vec![effect_with("limiter", &[]), quiet("2")];
     check("two effects, one with latency, replace one", one(vec![quiet("1")]), one(late()), 0.1);
     check("one effect replaces two", one(late()), one(vec![quiet("1")]), 0.1);
-    let moved = one(vec![quiet("3"), effect_with("limiter", &[])]);
-    check("an effect is replaced and another moves", one(late()), moved, 0.1);
+    let moved_tracks = one(vec![quiet("3"), effect_with("limiter", &[])]);
+    check("an effect is replaced and another moves", one(late()), moved_tracks, 0.1);
     let stays =
         |more| one(vec![quiet("3"), effect_with("limiter", &[]), effect_with("width", &[("width", more)])]);
     let tracks_before = one(vec![effect_with("limiter", &[]), effect_with("width", &[]), quiet("2")]);
@@ -217,8 +217,8 @@ fn replaced_effects_stay_audible_until_the_new_ones_are_ready() {
     check_all("an effect is replaced, then another is removed", tracks_before, twice(without), 0.1);
     let thrice = vec![(0, one(vec![quiet("2")])), (0, one(vec![quiet("3")])), (300, one(vec![quiet("4")]))];
     check_all("effects are replaced three times", one(vec![quiet("1")]), thrice, 0.1);
-    let back = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
-    check_all("a replaced effect returns while it fades", one(vec![quiet("1")]), back, 0.1);
+    let return_edits = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
+    check_all("a replaced effect returns while it fades", one(vec![quiet("1")]), return_edits, 0.1);
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn fades_before_and_after_a_changing_delay_stay_aligned() {
 fn a_crossfade_of_the_input_stays_in_front_of_the_effects() {
     let tracks_with_side_chain = |side_chain, gain| {
         let compressor = EffectSettings { side_chain, ..effect_with("compressor", &[("ratio", 1.0)]) };
-        let compressed = Track { gain, ..sounding("b", vec![compressor, quiet("1")]) };
-        vec![silent("a", vec![effect_with("limiter", &[])]), compressed]
+        let compressed_track = Track { gain, ..sounding("b", vec![compressor, quiet("1")]) };
+        vec![silent("a", vec![effect_with("limiter", &[])]), compressed_track]
     };
     for wait_frames in [0, 128] {
         let edits =
@@ -370,12 +370,12 @@ fn removed_routes_do_not_affect_solo() {
     let soloed = || Track { solo: true, ..sounding("a", vec![]) };
     let group = || sounding("g", vec![]);
     let apart = vec![soloed(), Track { gain: 0.5, ..group() }];
-    let fresh = play(&mut started(&session(apart.clone())), 48_000, &[128]);
+    let fresh_output = play(&mut started(&session(apart.clone())), 48_000, &[128]);
     let [_, late] = before_and_after_edits(
         vec![routed_to(1, soloed()), Track { gain: 0.5, ..group() }],
         vec![(0, apart)],
     );
-    let (rendered_output, expected) = (peak(&late[24_000..]), peak(&fresh[24_000..48_000]));
+    let (rendered_output, expected) = (peak(&late[24_000..]), peak(&fresh_output[24_000..48_000]));
     assert!((rendered_output - expected).abs() < 1e-4, "a peak of {rendered_output} instead of {expected}");
     // The track is audible only through its send, which is then removed.
     let sends = vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }];
@@ -415,10 +415,12 @@ fn removing_or_reordering_effects_before_a_latency_causes_no_steps() {
     check("another limiter is added in front", one(&tracks_before), one(&tracks_after), 0.1);
     // A new effect is removed again during its fade, in front of an effect that stays.
     let new = || [gain("5", -20.0), gain("6", 0.0)];
-    let both = one(&[new().to_vec(), vec![limiter("l")]].concat());
+    let both_effects = one(&[new().to_vec(), vec![limiter("l")]].concat());
     for wait_frames in [720, 880] {
-        let edits =
-            vec![(0, both.clone()), (wait_frames, one(&[new()[1].clone(), gain("7", -20.0), limiter("l")]))];
+        let edits = vec![
+            (0, both_effects.clone()),
+            (wait_frames, one(&[new()[1].clone(), gain("7", -20.0), limiter("l")])),
+        ];
         check_all("a new effect is removed in its fade", one(&[gain("8", -20.0), limiter("l")]), edits, 0.3);
     }
     // All effects are removed while the reordered effects still fade in.

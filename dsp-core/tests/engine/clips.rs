@@ -141,13 +141,13 @@ fn stopping_and_editing_a_clip_does_not_click() {
 
 /// Delivers the wanted audio, at most `max_frames` frames of each request.
 fn deliver_wanted(mixer: &mut Mixer, source: &[Vec<f32>; 2], max_frames: usize) {
-    let wanted = mixer.wanted_audio().collect();
-    deliver(mixer, core::slice::from_ref(source), wanted, max_frames);
+    let wanted_audio = mixer.wanted_audio().collect();
+    deliver(mixer, core::slice::from_ref(source), wanted_audio, max_frames);
 }
 
 /// Delivers audio for requests that may be outdated, with one source for each slot.
-fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, max_frames: usize) {
-    for request in wanted {
+fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted_audio: Vec<WantedAudio>, max_frames: usize) {
+    for request in wanted_audio {
         let start = request.source_frame as usize;
         let block_range = start..start + request.frames.min(max_frames);
         let audio = sources[request.audio_slot as usize].each_ref().map(|side| &side[block_range.clone()]);
@@ -225,8 +225,8 @@ impl MixerPair {
         self.mixers[1].wanted_audio().collect()
     }
 
-    fn deliver(&mut self, wanted: Vec<WantedAudio>) {
-        deliver(&mut self.mixers[1], &self.sources, wanted, 16_384);
+    fn deliver(&mut self, wanted_audio: Vec<WantedAudio>) {
+        deliver(&mut self.mixers[1], &self.sources, wanted_audio, 16_384);
     }
 
     fn deliver_all(&mut self) {
@@ -257,23 +257,24 @@ fn audio_that_was_requested_before_an_edit_is_not_played_in_another_clip() {
         from_slot(clip(96_000, 90_000), 1),
         from_slot(clip(300_000, 90_000), 2),
     ];
-    let original = Clip { offset_frames: 50_000, ..from_slot(clip(70_000, 100_000), 0) };
-    let extended = Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..original };
+    let original_clip = Clip { offset_frames: 50_000, ..from_slot(clip(70_000, 100_000), 0) };
+    let extended_clip =
+        Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..original_clip };
     let edits: [(&str, &[Clip], &[Clip]); 3] = [
         (
             "a clip is deleted, so the indices of later clips change",
             &[first_difference, second, third],
             &[second, from_slot(clip(97_000, 90_000), 2)],
         ),
-        ("the start of a clip is extended", &[original], &[extended]),
-        ("a clip plays another source", &[original], &[from_slot(original, 1)]),
+        ("the start of a clip is extended", &[original_clip], &[extended_clip]),
+        ("a clip plays another source", &[original_clip], &[from_slot(original_clip, 1)]),
     ];
     for (label, clips_before, clips_after) in edits {
         let mut pair = MixerPair::new(sources().to_vec(), clips_before, 80_000);
-        let wanted = pair.wanted();
-        assert!(!wanted.is_empty(), "{label}: no audio is requested");
+        let wanted_audio = pair.wanted();
+        assert!(!wanted_audio.is_empty(), "{label}: no audio is requested");
         pair.edit(clips_after);
-        pair.deliver(wanted);
+        pair.deliver(wanted_audio);
         pair.deliver_all();
         pair.check(30_000, label);
     }
@@ -282,9 +283,9 @@ fn audio_that_was_requested_before_an_edit_is_not_played_in_another_clip() {
 #[test]
 fn audio_that_was_requested_before_its_clip_moves_is_played() {
     let mut pair = MixerPair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
-    let wanted = pair.wanted();
+    let wanted_audio = pair.wanted();
     pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
-    pair.deliver(wanted);
+    pair.deliver(wanted_audio);
     pair.check(16_000, "both clips");
 }
 
@@ -330,10 +331,10 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
             // Another edit follows, and then the first edit again.
             pair.edit(&[clips_before, clip(45_000, 10)]);
             pair.edit(clips_after);
-            let mut requested = Vec::new();
+            let mut requested_blocks = Vec::new();
             for _ in 0..60 {
-                pair.deliver(requested);
-                requested = pair.wanted();
+                pair.deliver(requested_blocks);
+                requested_blocks = pair.wanted();
                 pair.check(1_536, label);
             }
         }

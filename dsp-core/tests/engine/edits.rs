@@ -267,11 +267,11 @@ fn portamento_is_the_same_after_a_seek() {
 #[test]
 fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     let events = [on(1_000, 60)];
-    let quiet = TrackMix { gain: 0.25, pan: 0.5, is_muted: false, is_soloed: false };
+    let quiet_mix = TrackMix { gain: 0.25, pan: 0.5, is_muted: false, is_soloed: false };
     let mut late = mixer_without_bank(&events);
     let mut complete = mixer(bank(), &events);
     for mixer in [&mut late, &mut complete] {
-        mixer.set_track_mix(0, &quiet);
+        mixer.set_track_mix(0, &quiet_mix);
         mixer.play();
     }
     assert_eq!(peak(&play(&mut late, 20_000)), 0.0);

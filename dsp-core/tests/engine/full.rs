@@ -304,14 +304,17 @@ fn ten_seconds_after_a_seek_the_output_equals_that_of_playing_from_the_start() {
 fn seeking_in_a_used_mixer_equals_seeking_in_a_new_mixer() {
     let song = song(4);
     for frame in [0, 12_345, 2 * SECOND] {
-        let mut fresh = mixer(&song);
-        fresh.seek(frame);
-        fresh.play();
-        let mut used = mixer(&song);
-        used.play();
-        play(&mut used, 30_000, &[256]);
-        used.seek(frame);
-        assert!(play(&mut used, 30_000, &[256]) == play(&mut fresh, 30_000, &[100]), "from {frame}");
+        let mut fresh_mixer = mixer(&song);
+        fresh_mixer.seek(frame);
+        fresh_mixer.play();
+        let mut used_mixer = mixer(&song);
+        used_mixer.play();
+        play(&mut used_mixer, 30_000, &[256]);
+        used_mixer.seek(frame);
+        assert!(
+            play(&mut used_mixer, 30_000, &[256]) == play(&mut fresh_mixer, 30_000, &[100]),
+            "from {frame}"
+        );
     }
 }
 

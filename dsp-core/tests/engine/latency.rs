@@ -80,7 +80,7 @@ fn limiters_and_saturators_are_latency_compensated() {
     );
     check_null("a group with latency", &[to(2, noise("a", 1.0)), noise("b", -1.0), late_group()]);
     for curve in [Curve::Linear, Curve::Arc(0.5), Curve::Step] {
-        let automated = |track| Track {
+        let automated_track = |track| Track {
             automation: vec![
                 lane(
                     AutomationTarget::Volume,
@@ -90,7 +90,7 @@ fn limiters_and_saturators_are_latency_compensated() {
             ],
             ..track
         };
-        check_null("automated faders", &[automated(late("a", 1.0)), automated(noise("b", -1.0))]);
+        check_null("automated faders", &[automated_track(late("a", 1.0)), automated_track(noise("b", -1.0))]);
     }
     // The output of the track is a muted group, so the track is audible only through its send to a
     // bus with latency.

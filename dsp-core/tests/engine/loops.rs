@@ -94,7 +94,7 @@ fn clips_repeat_exactly_for_any_block_size() {
 fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
     let values = source(60_000);
     let slots = [Some(AudioSlot::Streamed { frames: 60_000 })];
-    let recorded = EffectSettings {
+    let recorded_effect = EffectSettings {
         id: "plugin".to_owned(),
         kind: "recorded_output".to_owned(),
         values: Vec::new(),
@@ -103,7 +103,7 @@ fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
         audio_slot: Some(0),
     };
     let with_clip = Track { id: "clip".to_owned(), clips: vec![clip(0, 60_000)], ..Track::default() };
-    let with_effect = Track { id: "effect".to_owned(), effects: vec![recorded], ..Track::default() };
+    let with_effect = Track { id: "effect".to_owned(), effects: vec![recorded_effect], ..Track::default() };
     // The second region is shorter than the audio that is requested ahead.
     for loop_region in [region(5_003, 55_009), region(40_000, 45_001)] {
         for track in [&with_clip, &with_effect] {
@@ -112,8 +112,8 @@ fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
             mixer.set_loop(Some(loop_region));
             mixer.play();
             let deliver = |mixer: &mut Mixer| {
-                let wanted: Vec<_> = mixer.wanted_audio().collect();
-                for block in wanted {
+                let wanted_audio: Vec<_> = mixer.wanted_audio().collect();
+                for block in wanted_audio {
                     let start = block.source_frame as usize;
                     let audio = &values[start..start + block.frames];
                     mixer.fill_audio(0, block.source_frame, [audio, audio]);

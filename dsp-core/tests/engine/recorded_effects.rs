@@ -157,12 +157,12 @@ fn without_a_recording_and_while_stopped_the_input_passes() {
 #[test]
 fn streamed_recordings_play_like_whole_ones_from_anywhere() {
     let (recorded, audio) = recorded_song();
-    let streamed: Vec<_> = audio
+    let streamed_audio: Vec<_> = audio
         .iter()
         .map(|slot| slot.as_ref().map(|slot| AudioSlot::Streamed { frames: slot.frames() }))
         .collect();
     let mut slots = audio.clone();
-    slots[1..].clone_from_slice(&streamed[1..]);
+    slots[1..].clone_from_slice(&streamed_audio[1..]);
     let mut whole_mixer =
         Mixer::new(&recorded, Slots { audio: &audio, ..media().slots() }).expect("a session");
     let mut stream = Mixer::new(&recorded, Slots { audio: &slots, ..media().slots() }).expect("a session");
@@ -182,14 +182,14 @@ fn streamed_recordings_play_like_whole_ones_from_anywhere() {
         }
         for _ in 0..60 {
             loop {
-                let wanted = stream.wanted_audio().next();
-                let Some(wanted) = wanted else { break };
-                let first_frame = wanted.source_frame as usize;
-                let source = &sources[wanted.audio_slot as usize - 1];
+                let wanted_block = stream.wanted_audio().next();
+                let Some(wanted_block) = wanted_block else { break };
+                let first_frame = wanted_block.source_frame as usize;
+                let source = &sources[wanted_block.audio_slot as usize - 1];
                 let part = source
                     .each_ref()
-                    .map(|side| &side[first_frame..side.len().min(first_frame + wanted.frames)]);
-                stream.fill_audio(wanted.audio_slot, wanted.source_frame, part);
+                    .map(|side| &side[first_frame..side.len().min(first_frame + wanted_block.frames)]);
+                stream.fill_audio(wanted_block.audio_slot, wanted_block.source_frame, part);
             }
             let [whole_mixer, stream] =
                 [&mut whole_mixer, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
@@ -263,14 +263,14 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
         change(&mut changed_song.tracks[track]);
         (session_before_effect(&changed_song, owner, effect), input_peak(&changed_song))
     };
-    let unchanged = (session_before_effect(&song, owner, effect), input_peak(&song));
-    assert!(unchanged.1 > 0.001);
+    let unchanged_values = (session_before_effect(&song, owner, effect), input_peak(&song));
+    assert!(unchanged_values.1 > 0.001);
     // The track that feeds the group, the group itself, and the bus that the group feeds.
     for track in [0, 2, 3] {
-        assert_eq!(peak_before(track, |track| track.solo = true), unchanged, "solo of track {track}");
+        assert_eq!(peak_before(track, |track| track.solo = true), unchanged_values, "solo of track {track}");
     }
     for track in [1, 2, 3] {
-        assert_eq!(peak_before(track, |track| track.mute = true), unchanged, "mute of track {track}");
+        assert_eq!(peak_before(track, |track| track.mute = true), unchanged_values, "mute of track {track}");
     }
     for (peak_before, peak) in
         [peak_before(1, |track| track.solo = true), peak_before(0, |track| track.mute = true)]
@@ -292,10 +292,10 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
 fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Session {
     let limiters = |count: usize| (0..count).map(|index| effect(&format!("l{index}"), "limiter", &[]));
     let with_side_chain = |settings: EffectSettings| EffectSettings { side_chain: Some(2), ..settings };
-    let compressed =
+    let compressed_song =
         || [with_side_chain(effect("c", "compressor", &[-50.0])), with_side_chain(recorded("r", None))];
     let lead = Track {
-        effects: limiters(lead_limiters).chain(compressed()).collect(),
+        effects: limiters(lead_limiters).chain(compressed_song()).collect(),
         ..track("lead", &[(0, 90_000, 60)])
     };
     let drum = Track { output: Some(2), ..clip_track("drum", 24_000) };
@@ -307,7 +307,7 @@ fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Sessio
     };
     let apart = clip_track("apart", 0);
     let mut song = session(vec![lead, drum, source, apart]);
-    song.master_effects = compressed().into();
+    song.master_effects = compressed_song().into();
     song.length_frames = 96_000;
     song
 }

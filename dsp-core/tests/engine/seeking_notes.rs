@@ -151,8 +151,8 @@ fn notes_that_a_pedal_holds_or_in_release_have_the_same_state_after_a_seek() {
         control(18 * SECOND, SOSTENUTO, 0),
     ];
     check_sounding("sostenuto", &bank, &song(&sostenuto), 15 * SECOND + 5);
-    let released = [on(100, 57), off(4 * SECOND, 57)];
-    check_sounding("release", &bank, &song(&released), 4 * SECOND + 1);
+    let released_keys = [on(100, 57), off(4 * SECOND, 57)];
+    check_sounding("release", &bank, &song(&released_keys), 4 * SECOND + 1);
 }
 
 #[test]

@@ -275,8 +275,11 @@ fn external_input_replaces_the_notes_of_a_track() {
         assert_no_alloc(|| mixer.process(&mut left, &mut right));
         output.extend_from_slice(&left);
     }
-    let compared = output.len() - latency;
-    assert!(output[latency..] == expected[..compared], "the output differs from that of playing the notes");
+    let compared_frames = output.len() - latency;
+    assert!(
+        output[latency..] == expected[..compared_frames],
+        "the output differs from that of playing the notes"
+    );
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn mixer_output(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2]
     mixer.play();
     let latency_frames = mixer.latency_frames();
     let frames = latency_frames + (session.length_frames + TAIL_SECS * SECOND) as usize;
-    let both = play(&mut mixer, frames, &[256]);
-    [&both[latency_frames..frames], &both[frames + latency_frames..]].map(<[f32]>::to_vec)
+    let both_tracks = play(&mut mixer, frames, &[256]);
+    [&both_tracks[latency_frames..frames], &both_tracks[frames + latency_frames..]].map(<[f32]>::to_vec)
 }
 
 /// Checks that a render contains the whole tail and ends a tenth of a second after it, or with the
@@ -139,15 +139,15 @@ fn echoes_after_the_end_are_rendered() {
     response.audio_slot = Some(1);
     let end = check("a response after a pre-delay", &session_with_effects(vec![response]));
     assert!(end > 7 * SECOND / 4, "{end}");
-    let slow = effect_with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
+    let slow_tremolo = effect_with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
     let hall = effect_with("reverb", &[("decay_secs", 6.0), ("mix", 1.0)]);
-    let end = check("a reverb before a slow tremolo", &session_with_effects(vec![hall, slow]));
+    let end = check("a reverb before a slow tremolo", &session_with_effects(vec![hall, slow_tremolo]));
     assert!(end > 2 * SECOND, "{end}");
     let swings = [("cutoff_hz", 400.0), ("lfo_rate_hz", 0.7), ("lfo_octaves", 5.0)];
-    let bright = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
+    let bright_reverb = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
     let end = check(
         "a bright reverb before a filter that opens periodically",
-        &session_with_effects(vec![effect_with("reverb", &bright), effect_with("filter", &swings)]),
+        &session_with_effects(vec![effect_with("reverb", &bright_reverb), effect_with("filter", &swings)]),
     );
     assert!(end > SECOND, "{end}");
     let ping_pong = effect_with("delay", &[("sync", 0.0), ("time_ms", 300.0), ("mode", 1.0), ("mix", 1.0)]);
@@ -162,9 +162,9 @@ fn silences_add_up_along_a_route() {
     assert!(end > 7 * SECOND / 10, "{end}");
     let in_a_group = Track { output: Some(1), ..sound(0, late()) };
     let group = |effects| Track { output: Some(2), ..bus("group", effects) };
-    let mut grouped = short_session(vec![in_a_group, group(late()), bus("outer", late())]);
-    grouped.master_effects = late();
-    let end = check("a track, its groups and the master", &grouped);
+    let mut grouped_session = short_session(vec![in_a_group, group(late()), bus("outer", late())]);
+    grouped_session.master_effects = late();
+    let end = check("a track, its groups and the master", &grouped_session);
     assert!(end > 16 * SECOND / 10, "{end}");
     let mut sends = sound(0, vec![]);
     sends.sends = vec![SendSettings { to: 1, gain: 0.5, pre_fader: true }];
@@ -193,8 +193,8 @@ fn silence_counts_from_the_end_of_the_session() {
 fn bypassed_effects_add_no_silence() {
     let off = EffectSettings { bypass: true, ..delay(400.0, 1.0) };
     assert_eq!(check("a bypassed delay", &short_session(vec![sound(0, vec![off])])), SOUND_FRAMES);
-    let bypassed = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
-    assert_eq!(check("a bypassed track", &short_session(vec![bypassed])), SOUND_FRAMES);
+    let bypassed_track = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
+    assert_eq!(check("a bypassed track", &short_session(vec![bypassed_track])), SOUND_FRAMES);
 }
 
 #[test]

@@ -40,9 +40,9 @@ impl File {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut body = self.form.to_vec();
         for list in &self.lists {
-            let mut inner = list.kind.to_vec();
-            list.chunks.iter().for_each(|chunk| chunk.write(&mut inner));
-            Chunk::new(b"LIST", inner).write(&mut body);
+            let mut inner_bytes = list.kind.to_vec();
+            list.chunks.iter().for_each(|chunk| chunk.write(&mut inner_bytes));
+            Chunk::new(b"LIST", inner_bytes).write(&mut body);
         }
         let mut file = Vec::new();
         Chunk::new(b"RIFF", body).write(&mut file);

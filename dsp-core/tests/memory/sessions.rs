@@ -80,8 +80,8 @@ fn a_session_uses_at_most_its_estimated_memory() {
 
     let point = |frame: u64| AutomationPoint { frame, value: 0.0, curve: Curve::Linear };
     let lane = AutomationLane { target: AutomationTarget::Volume, points: (0..20_000).map(point).collect() };
-    let automated = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
-    check("automation points", &session((0..20).map(automated).collect()), &banks);
+    let automated_track = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
+    check("automation points", &session((0..20).map(automated_track).collect()), &banks);
 
     let clip = |frame: u64| Clip {
         frame,
@@ -95,8 +95,8 @@ fn a_session_uses_at_most_its_estimated_memory() {
     };
     let clips = |clips: Vec<Clip>| session(vec![Track { clips, ..track(0) }]);
     check("clips", &clips((0..10_000).map(|number| clip(10 * number)).collect()), &banks);
-    let streamed = |number: u64| Clip { audio_slot: 1, ..clip(10 * number) };
-    check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
+    let streamed_clip = |number: u64| Clip { audio_slot: 1, ..clip(10 * number) };
+    check("streamed clips", &clips((0..300).map(streamed_clip).collect()), &banks);
 }
 
 /// One track has a high latency, so the routes of all other tracks need long delays.

@@ -18,8 +18,8 @@ pub(crate) fn frames(secs: f64) -> usize {
 /// Returns a channel of successive tones. Each has a length in seconds and a level in dBFS, of
 /// which minus infinity is silence.
 pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
-    let total: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
-    let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total);
+    let total_frames: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
+    let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total_frames);
     let mut start = 0;
     for (secs, level_dbfs) in parts {
         let end = start + frames(*secs);

@@ -423,14 +423,14 @@ fn the_output_matches_that_of_rubato() {
         let expected = rubato((input_hz, output_hz), &input);
         let double = resample(input_hz, output_hz, &[&input]).unwrap().remove(0);
         let single_input: Vec<f32> = input.iter().map(|value| *value as f32).collect();
-        let single = resample(input_hz, output_hz, &[&single_input]).unwrap().remove(0);
+        let single_channel = resample(input_hz, output_hz, &[&single_input]).unwrap().remove(0);
         assert!(expected.len().abs_diff(double.len()) <= 1, "{} and {} frames", expected.len(), double.len());
         let difference_db = |output: &mut dyn Iterator<Item = f64>| {
             let largest_difference = output.zip(&expected).map(|(a, b)| (a - b).abs()).fold(1e-20, f64::max);
             db(largest_difference)
         };
         let double_db = difference_db(&mut double.iter().copied());
-        let single_db = difference_db(&mut single.iter().map(|value| f64::from(*value)));
+        let single_db = difference_db(&mut single_channel.iter().map(|value| f64::from(*value)));
         println!(
             "({input_hz}, {output_hz}): difference of {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
         );

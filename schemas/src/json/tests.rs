@@ -36,11 +36,11 @@ fn text_equals_the_text_of_a_tree_of_values() {
 fn numbers_are_read_exactly() {
     // A fast but inexact reader gets these numbers wrong by one bit.
     for text in ["-2.4999999999999998e+219", "0.5137096131872383", "1.2802338022862347e-13", "1e23"] {
-        let exact: f64 = text.parse().expect("a number");
+        let exact_number: f64 = text.parse().expect("a number");
         let read_document = JsonText::read(text.as_bytes()).expect("JSON");
-        assert_eq!(read_document.view().as_number(), Some(exact), "{text}");
-        assert_eq!(read_document.view().to_value().as_f64(), Some(exact), "{text}");
-        assert_eq!(serde_json::from_str::<f64>(read_document.as_str()).ok(), Some(exact), "{text}");
+        assert_eq!(read_document.view().as_number(), Some(exact_number), "{text}");
+        assert_eq!(read_document.view().to_value().as_f64(), Some(exact_number), "{text}");
+        assert_eq!(serde_json::from_str::<f64>(read_document.as_str()).ok(), Some(exact_number), "{text}");
     }
     let mut state = 1_u64;
     for _ in 0..20_000 {

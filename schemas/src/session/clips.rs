@@ -107,9 +107,9 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 /// Returns the ids of the audio files that audio items, effects and frozen tracks use, without
 /// duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
-    let (mut used_ids, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut used_ids, mut seen_ids) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
-        if let Some(id) = id.filter(|id| seen.insert(*id)) {
+        if let Some(id) = id.filter(|id| seen_ids.insert(*id)) {
             used_ids.push(id.to_owned());
         }
     };
@@ -128,10 +128,10 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
 /// Returns the ids of [`files_used`], and of the files from which processed items were made.
 pub fn files_named(project: &crate::Project) -> Vec<String> {
     let mut named_ids = files_used(project);
-    let mut seen: BTreeSet<String> = named_ids.iter().cloned().collect();
+    let mut seen_ids: BTreeSet<String> = named_ids.iter().cloned().collect();
     for item in project.tracks.iter().flat_map(|track| &track.items) {
         if let Item::Audio(AudioItem { processing: Some(processing), .. }) = item
-            && seen.insert(processing.server_file_id.clone())
+            && seen_ids.insert(processing.server_file_id.clone())
         {
             named_ids.push(processing.server_file_id.clone());
         }

@@ -55,12 +55,12 @@ impl TemplateBody {
                 format!("expected at most {KEYWORDS_MAX} keywords; there are {}", self.keywords.len());
             fault("/keywords".to_owned(), detail);
         }
-        let mut seen = BTreeSet::new();
+        let mut seen_names = BTreeSet::new();
         for (index, keyword) in self.keywords.iter_mut().enumerate() {
             *keyword = keyword.trim().to_owned();
             if !is_printable(keyword, KEYWORD_MAX_CHARS) {
                 fault(format!("/keywords/{index}"), unprintable_text(keyword, KEYWORD_MAX_CHARS));
-            } else if !seen.insert(keyword.to_lowercase()) {
+            } else if !seen_names.insert(keyword.to_lowercase()) {
                 fault(format!("/keywords/{index}"), format!("`{keyword}` occurs twice"));
             }
         }

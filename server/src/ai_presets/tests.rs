@@ -39,14 +39,14 @@ async fn a_template_is_stored_read_replaced_and_deleted() {
     let liked =
         send(Method::PUT, format!("{path}/favourite"), json!({ "favourite": true })).await.expect(200);
     assert_eq!(liked["favourite"], true);
-    let replaced =
+    let replace_answer =
         send(Method::PUT, path.clone(), json!({ "title": "Bass", "body": "Play." })).await.expect(200);
-    assert_eq!((&replaced["variables"], &replaced["favourite"]), (&json!([]), &json!(false)));
+    assert_eq!((&replace_answer["variables"], &replace_answer["favourite"]), (&json!([]), &json!(false)));
     assert_eq!(
-        (&replaced["id"], &replaced["created_at"]),
+        (&replace_answer["id"], &replace_answer["created_at"]),
         (&stored_template["id"], &stored_template["created_at"])
     );
-    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), replaced);
+    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), replace_answer);
 
     send(Method::DELETE, path.clone(), json!({})).await.expect(204);
     for (method, path, body) in [
@@ -89,25 +89,25 @@ async fn the_total_size_of_the_templates_of_a_user_is_limited() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     // Each of these texts has 80,000 bytes.
-    let long = json!({ "title": "Long", "body": "\u{1f3b5}".repeat(20_000) });
+    let long_template = json!({ "title": "Long", "body": "\u{1f3b5}".repeat(20_000) });
     let mut last_answer = String::new();
     for _ in 0..(4 << 20) / 80_000 {
-        let answer = create(&app, &token, &long).await;
+        let answer = create(&app, &token, &long_template).await;
         answer.expect(201);
         last_answer = answer.header("location").to_owned();
     }
-    let detail = create(&app, &token, &long).await.problem(409, "too_many_templates");
+    let detail = create(&app, &token, &long_template).await.problem(409, "too_many_templates");
     assert!(detail.contains("4 MiB"), "{detail}");
     let answer = create(&app, &token, &json!({ "title": "Short", "body": "x" })).await;
     answer.expect(201);
-    let replacing = app.remote(Method::PUT, answer.header("location")).token(&token).json(&long);
+    let replacing = app.remote(Method::PUT, answer.header("location")).token(&token).json(&long_template);
     replacing.send().await.problem(409, "too_many_templates");
     assert_eq!(titles(&app, &token, "?search=short").await, ["Short"]);
     app.remote(Method::DELETE, &last_answer).token(&token).send().await.expect(204);
-    create(&app, &token, &long).await.expect(201);
+    create(&app, &token, &long_template).await.expect(201);
     // Other users have their own templates.
     let bob_token = app.token_of_new_user("bob").await;
-    create(&app, &bob_token, &long).await.expect(201);
+    create(&app, &bob_token, &long_template).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,8 +117,8 @@ async fn searches_wait_for_each_other_and_other_lists_do_not() {
     create(&app, &token, &template("Chords", &[])).await.expect(201);
     let all_permits = app.state.searches.take_all();
     for path in [PATH, "/api/v1/presets?source=user", "/api/v1/audio"] {
-        let joined = if path.contains('?') { '&' } else { '?' };
-        let search = app.remote(Method::GET, &format!("{path}{joined}search=o")).token(&token).send();
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let search = app.remote(Method::GET, &format!("{path}{separator}search=o")).token(&token).send();
         let other_lists = async {
             for _ in 0..5 {
                 app.remote(Method::GET, path).token(&token).send().await.expect(200);

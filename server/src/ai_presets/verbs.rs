@@ -33,9 +33,9 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let (position, is_search) = (page.position()?, query.search.is_some() || query.keyword.is_some());
     let (db, owner_id) = (state.db.clone(), user.id.clone());
-    let reading =
+    let read_presets =
         async move { Ok(store::read_page(&db, &owner_id, &query, position.as_ref(), limit + 1).await?) };
-    let templates = read_list(&state, &user.id, is_search, reading).await?;
+    let templates = read_list(&state, &user.id, is_search, read_presets).await?;
     let position_of =
         |template: &PromptTemplate| Position { time: template.created_at.clone(), id: template.id.clone() };
     Ok(Json(Page::from_overfetched(templates, limit, position_of)))

@@ -209,8 +209,8 @@ async fn only_allowed_models_can_be_used() {
     }
     assert_eq!(upstream.count(), 0);
     // If a field occurs twice, only the value that was checked is sent to the service.
-    let twice = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
-    app.local(Method::POST, CHAT).raw("application/json", twice).send().await.expect(200);
+    let repeated_model = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
+    app.local(Method::POST, CHAT).raw("application/json", repeated_model).send().await.expect(200);
     assert_eq!(
         upstream.received.lock().expect("not poisoned")[0].1,
         json!({ "model": "echo", "messages": [] })
@@ -254,8 +254,9 @@ async fn failures_of_the_service_are_reported_without_the_key() {
     assert!(text.contains("event: error\n") && text.contains("ai_answer_too_large"), "{text}");
     assert!(!format!("{:?}", app.state.ai_proxy).contains(KEY), "the log must not contain the key");
 
-    let closed = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
-    let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed}"))]).await;
+    let closed_address =
+        TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
+    let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed_address}"))]).await;
     chat_with(&app, "echo").await.problem(502, "ai_unreachable");
     app.local(Method::GET, MODELS).send().await.problem(502, "ai_unreachable");
 }
@@ -284,8 +285,8 @@ async fn memory_for_answers_that_are_being_read_is_limited() {
 async fn requests_have_a_size_limit_and_need_a_user() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[("SF_AI_QUESTION_MAX_BYTES", "1024")]).await;
-    let large = json!({ "model": "echo", "messages": "x".repeat(2_000) });
-    let detail = app.local(Method::POST, CHAT).json(&large).send().await.problem(413, "too_large");
+    let large_request = json!({ "model": "echo", "messages": "x".repeat(2_000) });
+    let detail = app.local(Method::POST, CHAT).json(&large_request).send().await.problem(413, "too_large");
     assert!(detail.contains("1024"), "{detail}");
     app.local(Method::POST, CHAT).raw("text/plain", "{}").send().await.problem(415, "unsupported_media_type");
     app.remote(Method::POST, CHAT).json(&json!({})).send().await.problem(401, "token_missing");

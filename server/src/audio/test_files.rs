@@ -104,9 +104,9 @@ pub(crate) fn silent_flac(blocks: u32) -> Vec<u8> {
     for number in 0..blocks {
         // The block size follows in the frame header; rate and sample size are those of the file.
         let mut frame = vec![0xff, 0xf8, 0x70, 0x00];
-        let mut coded = [0; 4];
+        let mut coded_size = [0; 4];
         let number = char::from_u32(number).expect("below 0xd800");
-        frame.extend(number.encode_utf8(&mut coded).bytes());
+        frame.extend(number.encode_utf8(&mut coded_size).bytes());
         frame.extend((u16::MAX - 1).to_be_bytes());
         frame.push(crc(&frame, 8, 0x07) as u8);
         // A constant subframe of value 0.

@@ -174,7 +174,7 @@ impl LocalRule {
             return true;
         }
         let unbracketed_name =
-            name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
+            name.strip_prefix('[').and_then(|inner_name| inner_name.strip_suffix(']')).unwrap_or(name);
         unbracketed_name.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
     }
 
@@ -377,8 +377,8 @@ mod tests {
         ] {
             assert_not_local("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
         }
-        let same = ("origin", "http://127.0.0.1:8600");
-        assert_not_local("127.0.0.1", &[HOST, same, same], &NotLocal::ForeignOrigin);
+        let same_origin = ("origin", "http://127.0.0.1:8600");
+        assert_not_local("127.0.0.1", &[HOST, same_origin, same_origin], &NotLocal::ForeignOrigin);
     }
 
     #[test]

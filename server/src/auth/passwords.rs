@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn generated_passwords_are_strong_and_differ() {
-        let (one, two) = (generate().unwrap(), generate().unwrap());
-        assert_ne!(one, two);
-        assert!(require_strong(&one, "admin").is_ok());
+        let (first_password, two) = (generate().unwrap(), generate().unwrap());
+        assert_ne!(first_password, two);
+        assert!(require_strong(&first_password, "admin").is_ok());
     }
 }

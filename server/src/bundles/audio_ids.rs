@@ -125,10 +125,10 @@ mod tests {
         let new_ids = HashMap::from([("old".to_owned(), "new".to_owned())]);
         let with_new = |document| replace_audio_ids(&JsonText::of_value(&document), &new_ids);
         assert_eq!(with_new(document("old")), JsonText::of_value(&document("new")));
-        for malformed in
+        for malformed_id in
             [json!(null), json!({ "tracks": 7, "master": [] }), json!({ "tracks": [7, { "items": {} }] })]
         {
-            assert_eq!(with_new(malformed.clone()), JsonText::of_value(&malformed));
+            assert_eq!(with_new(malformed_id.clone()), JsonText::of_value(&malformed_id));
         }
     }
 }

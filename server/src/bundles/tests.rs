@@ -209,11 +209,11 @@ async fn archives_that_are_not_bundles_are_refused_and_nothing_is_stored() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
-    let check_refused = |bytes: Vec<u8>, named: &'static str| {
+    let check_refused = |bytes: Vec<u8>, problem_text: &'static str| {
         let (songs, bob) = (&songs, &bob);
         async move {
             let detail = songs.import(bob, &bytes).await.problem(400, "bad_bundle");
-            assert!(detail.contains(named), "{detail}");
+            assert!(detail.contains(problem_text), "{detail}");
         }
     };
     check_refused(Vec::new(), "cannot be opened").await;
@@ -246,13 +246,13 @@ async fn archives_that_are_not_bundles_are_refused_and_nothing_is_stored() {
     check_refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "does not belong in a bundle").await;
     // The hash of these bytes is not the one in the manifest.
     check_refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "SHA-256").await;
-    let mut damaged = bundle.clone();
-    let index = damaged
+    let mut damaged_bundle = bundle.clone();
+    let index = damaged_bundle
         .windows(4)
         .position(|four| four == &songs.first_bytes[100..104])
         .expect("the bytes are in the archive");
-    damaged[index] ^= 0xFF;
-    check_refused(damaged, "cannot be read to its end").await;
+    damaged_bundle[index] ^= 0xFF;
+    check_refused(damaged_bundle, "cannot be read to its end").await;
 
     let project = changed(&bundle, |all| all[1].1 = b"{\"tracks\": 7}".to_vec());
     songs.import(&bob, &project).await.problem(400, "invalid_project");
@@ -292,13 +292,13 @@ async fn entries_that_unpack_to_too_many_bytes_are_refused() {
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("1000000"));
     let bomb = changed(&bundle, |all| all[0].1 = zeros.clone());
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("4194304"));
-    let large = vec![0; 1_000_001];
-    assert!(songs.import(&songs.ada, &large).await.problem(413, "too_large").contains("A bundle"));
+    let large_file = vec![0; 1_000_001];
+    assert!(songs.import(&songs.ada, &large_file).await.problem(413, "too_large").contains("A bundle"));
     // This archive has more entries than the limit.
     let names: Vec<String> = (0..20_001).map(|number| format!("audio/{number}")).collect();
-    let many = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
+    let many_entries = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
     let songs = Songs::start(&[]).await;
-    let detail = songs.import(&songs.ada, &many).await.problem(400, "bad_bundle");
+    let detail = songs.import(&songs.ada, &many_entries).await.problem(400, "bad_bundle");
     assert!(detail.contains("20000"), "{detail}");
 }
 
@@ -344,18 +344,19 @@ async fn a_bundle_with_two_entries_of_the_same_name_is_refused() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     // The writer refuses duplicate names, so the second entry is renamed afterwards.
-    let mut twice = changed(&bundle, |all| {
+    let mut repeated_entry = changed(&bundle, |all| {
         let second_bundle =
             all.iter().find(|(name, _)| name == "project.json").expect("the project's entry").1.clone();
         all.push(("projecT.json".to_owned(), second_bundle));
     });
-    let offsets: Vec<usize> =
-        (0..twice.len()).filter(|&offset| twice[offset..].starts_with(b"projecT.json")).collect();
+    let offsets: Vec<usize> = (0..repeated_entry.len())
+        .filter(|&offset| repeated_entry[offset..].starts_with(b"projecT.json"))
+        .collect();
     assert_eq!(offsets.len(), 2, "the name is in the entry's header and in the directory");
     for offset in offsets {
-        twice[offset..offset + 12].copy_from_slice(b"project.json");
+        repeated_entry[offset..offset + 12].copy_from_slice(b"project.json");
     }
-    let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
+    let detail = songs.import(&songs.ada, &repeated_entry).await.problem(400, "bad_bundle");
     assert!(
         detail.contains("it has more than one entry named `project.json`; every name must be unique"),
         "{detail}"
@@ -418,8 +419,8 @@ async fn a_failed_import_keeps_audio_that_a_song_uses() {
     // The import restores a deleted file and then fails.
     let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
     songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
-    let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
-    songs.import(&cy, &broken).await.problem(415, "unsupported_media_type");
+    let broken_bundle = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
+    songs.import(&cy, &broken_bundle).await.problem(415, "unsupported_media_type");
     songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
     save(&cy, &first).await;
 
@@ -500,8 +501,8 @@ async fn an_import_that_fails_while_the_database_is_locked_stores_nothing() {
     let lock = songs.app.lock_database().await;
     importing.abort();
     // The import tries to delete its first file until the database is unlocked.
-    let ended = songs.app.state.archives.imports_have_ended();
-    tokio::time::timeout(Duration::from_millis(1_500), ended).await.expect_err("the database is locked");
+    let import_end = songs.app.state.archives.imports_have_ended();
+    tokio::time::timeout(Duration::from_millis(1_500), import_end).await.expect_err("the database is locked");
     lock.release().await;
     songs.app.state.archives.imports_have_ended().await;
     assert_eq!(songs.audio_count(&bob).await, 0);

@@ -118,7 +118,7 @@ fn is_same_file(first_path: &Path, second_path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     {
-        let full = |path: &Path| fs::canonicalize(path).ok();
-        full(first_path).is_some() && full(first_path) == full(second_path)
+        let canonical_path = |path: &Path| fs::canonicalize(path).ok();
+        canonical_path(first_path).is_some() && canonical_path(first_path) == canonical_path(second_path)
     }
 }

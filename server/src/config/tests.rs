@@ -97,9 +97,9 @@ fn cors_origins_must_be_exact_origins() {
 fn a_secret_never_appears_in_a_message() {
     let error = load(&[("SF_JWT_SECRET", "too-short")]).expect_err("too short").to_string();
     assert!(error.contains("SF_JWT_SECRET") && !error.contains("too-short"), "{error}");
-    let long = "0123456789abcdef0123456789abcdef";
-    let config = load(&[("SF_JWT_SECRET", long)]).expect("long enough");
-    assert!(!format!("{config:?}").contains(long));
+    let long_secret = "0123456789abcdef0123456789abcdef";
+    let config = load(&[("SF_JWT_SECRET", long_secret)]).expect("long enough");
+    assert!(!format!("{config:?}").contains(long_secret));
     let error =
         load(&[("SF_DATABASE_URL", "mysql://root:hunter2@db/x")]).expect_err("not SQLite").to_string();
     assert!(error.starts_with("SF_DATABASE_URL is (hidden: an unsupported address); expected "), "{error}");

@@ -213,16 +213,16 @@ async fn an_exported_project_returns_unchanged() {
     assert_eq!(studio.get(&studio.ada, &path).await.bytes, answer.bytes);
     assert_valid(&answer.bytes);
 
-    let (imported, actual) = studio.imported(answer.bytes.clone()).await;
-    assert_eq!(imported["warnings"], json!([]));
-    assert_eq!((&imported["audio_added"], &imported["audio_known"]), (&json!(0), &json!(1)));
-    project["project_id"] = imported["project_id"].clone();
+    let (imported_project, actual) = studio.imported(answer.bytes.clone()).await;
+    assert_eq!(imported_project["warnings"], json!([]));
+    assert_eq!((&imported_project["audio_added"], &imported_project["audio_known"]), (&json!(0), &json!(1)));
+    project["project_id"] = imported_project["project_id"].clone();
     assert_same(&actual, &project, "");
 
     let bob = studio.app.token_of_new_user("bob").await;
     studio.get(&bob, &path).await.problem(404, "not_found");
-    let imported = studio.import(&bob, answer.bytes).await.expect(201);
-    assert_eq!(imported["audio_added"], json!(1));
+    let imported_project = studio.import(&bob, answer.bytes).await.expect(201);
+    assert_eq!(imported_project["audio_added"], json!(1));
     assert_eq!(studio.audio_count(&bob).await, 1);
 }
 
@@ -240,9 +240,9 @@ async fn the_comment_lists_data_that_the_format_cannot_contain() {
         assert!(comment.contains(named), "{named}: {comment}");
     }
     assert_valid(&answer.bytes);
-    let (imported, actual) = studio.imported(answer.bytes).await;
+    let (imported_project, actual) = studio.imported(answer.bytes).await;
     assert_eq!(actual["name"], "<&\">");
-    assert_eq!(imported["audio_added"], 0);
+    assert_eq!(imported_project["audio_added"], 0);
 }
 
 #[tokio::test]

@@ -111,8 +111,8 @@ mod tests {
         })
         .expect("writes");
         let tree = super::super::element_tree::Tree::read(bytes).expect("is XML");
-        let shown = "a\"b'<c>&amp; ]]>é";
-        assert_eq!(tree.root().attribute("name").as_deref(), Some(shown));
+        let shown_text = "a\"b'<c>&amp; ]]>é";
+        assert_eq!(tree.root().attribute("name").as_deref(), Some(shown_text));
         assert_eq!(tree.root().attribute("x").as_deref(), Some("0.000000001"));
         assert!(tree.root().child("C").is_some_and(|c| c.attribute("n").as_deref() == Some("7")));
     }

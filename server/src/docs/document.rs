@@ -235,8 +235,8 @@ fn require_nullable(schema: &mut Value) {
                     fields.entry("required").or_insert_with(|| Value::Array(vec![]))
             {
                 required_names.extend(nullable);
-                let mut seen = BTreeSet::new();
-                required_names.retain(|name| seen.insert(name.to_string()));
+                let mut seen_names = BTreeSet::new();
+                required_names.retain(|name| seen_names.insert(name.to_string()));
             }
             fields.values_mut().for_each(require_nullable);
         }

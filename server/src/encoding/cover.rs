@@ -214,12 +214,12 @@ mod tests {
             assert_eq!(cover.bytes(), file);
             assert_eq!(Ok(cover), Cover::from_bytes(file));
         }
-        let mut large = JPEG.to_vec();
-        large.resize(COVER_MAX_BYTES, 0);
-        assert!(Cover::from_base64(STANDARD.encode(&large)).is_ok());
-        large.push(0);
+        let mut large_picture = JPEG.to_vec();
+        large_picture.resize(COVER_MAX_BYTES, 0);
+        assert!(Cover::from_base64(STANDARD.encode(&large_picture)).is_ok());
+        large_picture.push(0);
         for (text, part) in [
-            (STANDARD.encode(&large), "too large"),
+            (STANDARD.encode(&large_picture), "too large"),
             ("A".repeat(4 * COVER_MAX_BYTES), "too large"),
             ("*".to_owned(), "not base64"),
             (STANDARD.encode("GIF89a"), "neither"),

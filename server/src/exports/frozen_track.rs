@@ -114,11 +114,11 @@ mod tests {
             .filter_map(|lane| lane["target"].as_str())
             .collect();
         assert_eq!(remaining, targets);
-        for removed in ["synth_engine", "effects", "bypass"] {
-            assert!(!frozen.contains_key(removed), "{removed}");
+        for removed_field in ["synth_engine", "effects", "bypass"] {
+            assert!(!frozen.contains_key(removed_field), "{removed_field}");
         }
-        for kept in ["mute", "x_unknown", "sends", "output", "id"] {
-            assert_eq!(frozen[kept], track()[kept], "{kept}");
+        for kept_field in ["mute", "x_unknown", "sends", "output", "id"] {
+            assert_eq!(frozen[kept_field], track()[kept_field], "{kept_field}");
         }
         frozen
     }

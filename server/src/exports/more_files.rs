@@ -64,11 +64,11 @@ pub(super) fn check_more_files(
             "The parts of {at_once} files overlap at one moment of the song; at most {WRITTEN_AT_ONCE_MAX} files may contain the same moment."
         )));
     }
-    let checked = files
+    let checked_files = files
         .into_iter()
         .enumerate()
         .map(|(index, file)| file.check(defaults).map_err(|error| in_file(index, error)));
-    checked.collect()
+    checked_files.collect()
 }
 
 impl MoreFile {

@@ -143,12 +143,12 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
             start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
         let mut object = ObjectWriter::new(output);
         for (key, value) in event.fields() {
-            let converted = match key.raw_name() {
+            let converted_text = match key.raw_name() {
                 "tick" => start.map(ticks),
                 "length_ticks" => length,
                 _ => None,
             };
-            match converted {
+            match converted_text {
                 Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
                 None => object.copy(key, value),
             }

@@ -353,7 +353,7 @@ pub(super) async fn delete(
     Path(render_id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
-    let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
+    let removal = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
         let formats = match read_description(&blobs, &owner_id, &id) {
             Ok(None) => return Ok(false),
             Ok(Some(description)) => vec![description.format],
@@ -366,7 +366,7 @@ pub(super) async fn delete(
         }
         Ok(true)
     });
-    if !removed.await?? {
+    if !removal.await?? {
         return Err(ApiError::not_found("render", &render_id));
     }
     Ok(StatusCode::NO_CONTENT)

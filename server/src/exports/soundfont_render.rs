@@ -119,7 +119,7 @@ pub(super) async fn render(
         let (bank, chosen) = opened_banks.ok_or(RenderError::NoSoundFont)?;
         // The file is unnamed, so the operating system deletes it once the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
-        let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
+        let buffered_writer = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
         let name = &chosen.soundfont.summary.soundfont_id;
         let mut prepare = |presets: &[(u16, u8)]| {
             work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())
@@ -127,8 +127,15 @@ pub(super) async fn render(
         let budget = work_state.exports.budget.share_of(&user.id);
         let voice = TrackInstrument { bank: &bank, prepare: &mut prepare, budget };
         let mut observer = |_| !caller.has_disconnected();
-        let missing =
-            render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
+        let missing = render_first(
+            &project,
+            sample_rate_hz,
+            tail_secs,
+            channels,
+            voice,
+            buffered_writer,
+            &mut observer,
+        )?;
         Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, chosen, missing))
     };
     let (mut response, chosen, missing) = state.exports.renders.run_for(&owner_id, body_kib, work).await?;

@@ -69,8 +69,8 @@ async fn a_saved_file_never_overwrites_another() {
 async fn no_name_saves_a_file_outside_the_folder() {
     let desktop = Desktop::start(&[]).await;
     for name in ["..%2F..%2Fevil.txt", "%2Fetc%2Fpasswd", "..%5C..%5Cevil.txt", ".bashrc"] {
-        let saved = desktop.save(name, "x").await.expect(201);
-        let path = PathBuf::from(saved["path"].as_str().expect("a path"));
+        let saved_file = desktop.save(name, "x").await.expect(201);
+        let path = PathBuf::from(saved_file["path"].as_str().expect("a path"));
         assert_eq!(path.parent(), Some(desktop.documents.as_path()), "{name}");
     }
     // A link in the folder counts as an existing name.
@@ -91,8 +91,8 @@ async fn an_incomplete_file_is_not_saved() {
     assert!(detail.contains("2000"), "{detail}");
     let chunks = (0..30).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100])));
     desktop.save("Large.wav", Body::from_stream(stream::iter(chunks))).await.problem(413, "too_large");
-    let broken = stream::iter([Ok(Bytes::from("half")), Err(std::io::Error::other("gone"))]);
-    desktop.save("Half.wav", Body::from_stream(broken)).await.problem(408, "body_incomplete");
+    let broken_body = stream::iter([Ok(Bytes::from("half")), Err(std::io::Error::other("gone"))]);
+    desktop.save("Half.wav", Body::from_stream(broken_body)).await.problem(408, "body_incomplete");
     assert_eq!(desktop.names(), [""; 0]);
 }
 
@@ -122,8 +122,8 @@ async fn helpers_are_listed_and_ended() {
         (&json!(4_711), &json!("decoder"))
     );
     let path = format!("{PROCESSES}/{}", listed_processes["items"][0]["id"]);
-    let ended = app.local(Method::DELETE, &path).send().await.expect(202);
-    assert!(helper.is_to_end() && ended["ending"] == true, "{ended}");
+    let end_answer = app.local(Method::DELETE, &path).send().await.expect(202);
+    assert!(helper.is_to_end() && end_answer["ending"] == true, "{end_answer}");
     drop(helper);
     app.local(Method::DELETE, &path).send().await.problem(404, "not_found");
     app.local(Method::DELETE, &format!("{PROCESSES}/x")).send().await.problem(400, "bad_path");

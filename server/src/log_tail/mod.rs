@@ -33,9 +33,9 @@ impl LogTail {
     pub(crate) fn newest(&self, limit: usize, is_match: impl Fn(&Value) -> bool) -> Vec<Value> {
         let log_lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parsed_lines = log_lines.iter().rev().filter_map(|log_line| serde_json::from_str(log_line).ok());
-        let mut newest: Vec<Value> = parsed_lines.filter(is_match).take(limit).collect();
-        newest.reverse();
-        newest
+        let mut newest_lines: Vec<Value> = parsed_lines.filter(is_match).take(limit).collect();
+        newest_lines.reverse();
+        newest_lines
     }
 
     fn push(&self, log_line: &str) {

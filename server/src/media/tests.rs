@@ -48,9 +48,9 @@ impl MediaApp {
         Self { app, music, private, _folder: folder }
     }
 
-    async fn get(&self, route: &str, path: &Path, more: &str) -> Answer {
+    async fn get(&self, route: &str, path: &Path, more_query: &str) -> Answer {
         let path: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
-        self.app.local(Method::GET, &format!("/api/v1/media/{route}?path={path}{more}")).send().await
+        self.app.local(Method::GET, &format!("/api/v1/media/{route}?path={path}{more_query}")).send().await
     }
 
     async fn import(&self, paths: &[PathBuf]) -> Answer {

@@ -291,7 +291,7 @@ mod tests {
         let app = TestApp::start().await;
         let sound = sine_wav(440.0, 48_000, 0.1);
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
-        let uploaded = call.send().await.expect(201)["files"][0].take();
+        let uploaded_file = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
         let audio = |id: &str| audio::FILE_KIND.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
         let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
@@ -315,7 +315,7 @@ mod tests {
         let stored_files = [&audio("a"), &audio("b"), &unpaired, &unowned, &pair[0], &pair[1]]
             .map(|key| is_stored(&app, key));
         assert_eq!(stored_files, [false, true, false, false, true, true]);
-        let path = format!("/api/v1/audio/{}/file", uploaded["id"].as_str().expect("an id"));
+        let path = format!("/api/v1/audio/{}/file", uploaded_file["id"].as_str().expect("an id"));
         assert_eq!(app.local(Method::GET, &path).send().await.status, 200);
         let quarantined: Vec<String> =
             app.state.blobs.list_quarantined().expect("lists").into_iter().map(|file| file.name).collect();

@@ -121,12 +121,12 @@ impl<'a> Connection<'a> {
 /// Waits for one of the events, for at most [`CHECK_INTERVAL`]. Returns whether the stream can be
 /// read.
 fn wait(stream: &UnixStream, events: PollFlags) -> io::Result<bool> {
-    let mut polled = [PollFd::new(stream.as_fd(), events)];
-    match poll(&mut polled, PollTimeout::try_from(CHECK_INTERVAL).unwrap_or(PollTimeout::ZERO)) {
+    let mut poll_fds = [PollFd::new(stream.as_fd(), events)];
+    match poll(&mut poll_fds, PollTimeout::try_from(CHECK_INTERVAL).unwrap_or(PollTimeout::ZERO)) {
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
+    Ok(poll_fds[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
 }
 
 impl Read for &mut Connection<'_> {

@@ -149,8 +149,8 @@ mod tests {
         // The plugin does not read the signals either, and the socket is full.
         let mut audio = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
         (0..10_000).for_each(|_| link.post(&Transport::default(), &[], &audio));
-        let full = link.posted.write(&[1]).expect_err("a full socket");
-        assert_eq!(full.kind(), ErrorKind::WouldBlock);
+        let full_error = link.posted.write(&[1]).expect_err("a full socket");
+        assert_eq!(full_error.kind(), ErrorKind::WouldBlock);
         // A wait ends if the helper has closed its ends.
         drop((posted, answered));
         link.post(&Transport::default(), &[], &audio);

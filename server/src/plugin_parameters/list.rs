@@ -180,10 +180,10 @@ fn answer(
         return Ok(answer);
     }
     let is_cancelled = || caller.has_disconnected();
-    let wanted = Wanted { values: &values, state: with_state };
+    let wanted_values = Wanted { values: &values, state: with_state };
     let hosts = &state.plugin_hosts;
-    let reading = || read(hosts, &plugin, &setup, &wanted, &is_cancelled);
-    let read_plugin = hosts.run(runtime, &user.id, &is_cancelled, reading)??;
+    let read_parameters = || read(hosts, &plugin, &setup, &wanted_values, &is_cancelled);
+    let read_plugin = hosts.run(runtime, &user.id, &is_cancelled, read_parameters)??;
     let list = ParameterList::of(plugin, read_plugin);
     let answer = Bytes::from(serde_json::to_vec(&list).map_err(ApiError::internal)?);
     cache.insert(key, &answer);

@@ -170,12 +170,12 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     id: &str,
     work: impl FnOnce(JsonText) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let reading = move |source: &StoredDocument, text: String| {
+    let read_document = move |source: &StoredDocument, text: String| {
         let document = document::read_stored(source, &text)?;
         drop(text);
         work(document)
     };
-    UnreadDocument::find_current(state, owner_id, id).await?.read(state, reading).await
+    UnreadDocument::find_current(state, owner_id, id).await?.read(state, read_document).await
 }
 
 /// Returns the text of the current document of a user's project as it is stored, without an

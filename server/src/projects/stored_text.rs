@@ -63,11 +63,11 @@ impl UnreadDocument {
     ) -> ApiResult<T> {
         let (runtime, db) = (Handle::current(), state.db.clone());
         let (owner_id, size_bytes) = (self.owner_id.clone(), self.size_bytes);
-        let reading = move || {
+        let read_document = move || {
             let text = runtime.block_on(self.read_text(&db))?;
             work(&self.source, text)
         };
-        with_unread_document(&owner_id, size_bytes, reading).await
+        with_unread_document(&owner_id, size_bytes, read_document).await
     }
 
     /// Reads the text. The caller must already have a permit.

@@ -113,8 +113,8 @@ async fn a_project_with_more_than_a_thousand_effects_is_refused() {
         song
     };
     create(&app, &song(20, 50)).await.expect(201);
-    let many = song(400, 16);
-    for answer in [create(&app, &many).await, save(&app, "song", 1, &many).await] {
+    let many_songs = song(400, 16);
+    for answer in [create(&app, &many_songs).await, save(&app, "song", 1, &many_songs).await] {
         answer.problem(400, "invalid_project");
         let errors = &answer.json()["errors"];
         let detail = errors[0]["detail"].as_str().expect("a reason");
@@ -139,8 +139,8 @@ async fn an_invalid_project_is_refused_with_the_paths_of_its_errors() {
     save(&app, "song", 1, &song).await.problem(400, "invalid_project");
     assert_eq!(read(&app, "song").await.header("etag"), "\"1\"");
 
-    let newer = json!({ "schema_version": 99, "project_id": "later", "tracks": [] });
-    let answer = create(&app, &newer).await;
+    let newer_project = json!({ "schema_version": 99, "project_id": "later", "tracks": [] });
+    let answer = create(&app, &newer_project).await;
     let detail = answer.problem(400, "invalid_project");
     assert!(detail.contains("99"), "{detail}");
     assert_eq!(answer.json()["errors"][0]["pointer"], "/schema_version");
@@ -200,19 +200,19 @@ async fn invalid_and_oversized_bodies_are_refused_with_a_fitting_status() {
         .await
         .problem(400, "malformed_json");
 
-    let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
-    let detail = post(Body::from(large.clone())).await.problem(413, "too_large");
+    let large_document = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
+    let detail = post(Body::from(large_document.clone())).await.problem(413, "too_large");
     assert!(detail.contains("4096"), "{detail}");
     // The first body has no `Content-Length`; the second has a wrong one.
     let pieces = futures_util::stream::iter(
-        large.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
+        large_document.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
     );
     let stream = Body::from_stream(futures_util::StreamExt::map(pieces, Ok::<_, std::io::Error>));
     post(stream).await.problem(413, "too_large");
     let call = app.local(Method::POST, LIST).header("content-length", "99999999999");
     call.raw("application/json", "{}").send().await.problem(413, "too_large");
-    let broken = futures_util::stream::iter([Ok("{\"tracks\""), Err(std::io::Error::other("gone"))]);
-    post(Body::from_stream(broken)).await.problem(408, "body_incomplete");
+    let broken_body = futures_util::stream::iter([Ok("{\"tracks\""), Err(std::io::Error::other("gone"))]);
+    post(Body::from_stream(broken_body)).await.problem(408, "body_incomplete");
 }
 
 #[tokio::test]
@@ -472,10 +472,10 @@ async fn a_save_on_a_full_disk_is_refused_with_507_and_changes_nothing() {
         sqlx::query("PRAGMA max_page_count = 1").execute(&mut **connection).await.expect("a pragma");
     }
     drop(connections);
-    let mut large = project("song", "Two");
-    large["client"] = "x".repeat(500_000).into();
-    save(&app, "song", 1, &large).await.problem(507, "storage_full");
-    let mut changed_project = large.clone();
+    let mut large_document = project("song", "Two");
+    large_document["client"] = "x".repeat(500_000).into();
+    save(&app, "song", 1, &large_document).await.problem(507, "storage_full");
+    let mut changed_project = large_document.clone();
     changed_project["project_id"] = "other".into();
     create(&app, &changed_project).await.problem(507, "storage_full");
     let answer = read(&app, "song").await;

@@ -68,8 +68,9 @@ mod tests {
 
     #[test]
     fn names_and_numbers_are_bounded() {
-        let many: Vec<_> = (0..1_000).map(|tick| (tick, "")).collect();
-        let song_chapters = chapters(&project(&many), 48_000, &(0..48_000), 48_000).expect("a tempo map");
+        let many_markers: Vec<_> = (0..1_000).map(|tick| (tick, "")).collect();
+        let song_chapters =
+            chapters(&project(&many_markers), 48_000, &(0..48_000), 48_000).expect("a tempo map");
         assert_eq!(song_chapters.len(), CHAPTERS_MAX);
         assert_eq!(chapter_name(&"é".repeat(500)).len(), NAME_MAX_BYTES);
     }

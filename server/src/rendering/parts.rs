@@ -153,7 +153,7 @@ impl Parts {
         self.prepared_render.play_plugin_effects(&mut session, sources, &mut plugins_observer)?;
         session.length_frames = part_frames;
         let options = &self.options;
-        let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
+        let temporary_files = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared_render.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
@@ -161,7 +161,7 @@ impl Parts {
             Part::ThroughMaster(_) => (1.0, Content::Mix),
             Part::Stem(_) | Part::BeforeFader(_) | Part::AfterFader(_) => (HEADROOM_FACTOR, Content::Part),
         };
-        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary)?;
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary_files)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared_render.reservation);
         while let Some((input_left, input_right)) = render.next_block_on(threads::shared_threads()) {

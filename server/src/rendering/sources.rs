@@ -295,9 +295,9 @@ impl PreparedRender {
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
         let of_project = std::mem::take(&mut self.plugin_effects);
-        let played = self.play_effects(&of_project, session, sources, observer);
+        let play_result = self.play_effects(&of_project, session, sources, observer);
         self.plugin_effects = of_project;
-        played
+        play_result
     }
 
     fn play_effects(

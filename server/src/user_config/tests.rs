@@ -19,10 +19,10 @@ async fn read(app: &TestApp, token: &str) -> Value {
 async fn settings_begin_with_defaults_and_changes_are_stored() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let fresh = read(&app, &token).await;
-    assert_eq!(fresh["settings"]["instrument_sound"], "auto");
-    assert_eq!(fresh["settings"]["snap_ticks"], 240);
-    assert_eq!((&fresh["set"], &fresh["updated_at"]), (&json!([]), &Value::Null));
+    let fresh_settings = read(&app, &token).await;
+    assert_eq!(fresh_settings["settings"]["instrument_sound"], "auto");
+    assert_eq!(fresh_settings["settings"]["snap_ticks"], 240);
+    assert_eq!((&fresh_settings["set"], &fresh_settings["updated_at"]), (&json!([]), &Value::Null));
 
     let changed_settings = json!({ "snap_ticks": 0, "metronome": true, "export_artist": "Ada L." });
     let answer = send(&app, &token, Method::PATCH, &changed_settings).await.expect(200);
@@ -42,7 +42,7 @@ async fn settings_begin_with_defaults_and_changes_are_stored() {
     assert_eq!((&answer["set"], &answer["settings"]["snap_ticks"]), (&json!(["theme"]), &json!(240)));
 
     let answer = app.remote(Method::DELETE, PATH).token(&token).send().await.expect(200);
-    assert_eq!(answer, fresh);
+    assert_eq!(answer, fresh_settings);
 }
 
 #[tokio::test]

@@ -108,11 +108,11 @@ fn proxy_that_pauses_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()
 #[test]
 fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     let mut cluster = cluster("slow-upload", 1 << 30);
-    let direct = cluster.settings.clone();
-    let (url, paused_uploads, resume) = proxy_that_pauses_uploads(&direct[1].1);
+    let direct_settings = cluster.settings.clone();
+    let (url, paused_uploads, resume) = proxy_that_pauses_uploads(&direct_settings[1].1);
     cluster.settings[1].1 = url;
-    let slow = cluster.process(Service::start);
-    cluster.settings = direct;
+    let slow_server = cluster.process(Service::start);
+    cluster.settings = direct_settings;
     let fast = cluster.process(Service::start);
     // The second upload of a SoundFont stores its file again.
     let send_bank = |server: &Service| {
@@ -122,8 +122,8 @@ fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     };
     assert_eq!(send_bank(&fast), 201);
     std::thread::scope(|scope| {
-        let uploading = scope.spawn(|| upload(&slow, "", &wav(440.0, 20_000)));
-        let sending_bank = scope.spawn(|| send_bank(&slow));
+        let uploading = scope.spawn(|| upload(&slow_server, "", &wav(440.0, 20_000)));
+        let sending_bank = scope.spawn(|| send_bank(&slow_server));
         for _ in 0..2 {
             paused_uploads.recv().expect("an upload to the bucket");
         }
@@ -327,8 +327,8 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
     assert!(ok, "{printed_text}");
     let (ok, printed_text) = admin(&cluster, "machine-9", &["check"]);
     assert!(ok && printed_text.contains(" 0 problems"), "{printed_text}");
-    let restored = cluster.process(Service::start);
-    assert_eq!(get(&restored, &path).body, body_before);
+    let restored_server = cluster.process(Service::start);
+    assert_eq!(get(&restored_server, &path).body, body_before);
 }
 
 #[test]

@@ -48,9 +48,10 @@ fn uploads_survive_a_kill() {
     // Creates two files as an interrupted upload leaves them.
     std::fs::write(storage.join("blobs/audio/.writing-0123"), b"half").expect("writes");
     std::fs::write(storage.join(format!("blobs/audio/{}.wav", "0".repeat(64))), b"no entry").expect("writes");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(restarted.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
-    let file = restarted.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(restarted_service.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
+    let file =
+        restarted_service.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
     // A start does not delete unknown files, because a file must first be unneeded for a minimum
     // time.
@@ -94,8 +95,8 @@ fn a_decoder_ends_with_the_service_and_the_next_start_decodes_again() {
         assert!(start_time.elapsed() < Duration::from_secs(600), "a decoder survives its service");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let restarted = Service::start(&storage, &settings);
-    let task = || restarted.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
+    let restarted_service = Service::start(&storage, &settings);
+    let task = || restarted_service.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
     // The restarted service continues the task. If the processes share a database, it first waits
     // until the heartbeat of the killed service is too old.
     let start_time = Instant::now();
@@ -136,8 +137,8 @@ fn an_upload_survives_signals_to_its_decoder() {
     let bytes = wav(40_000_000, 0);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
     let upload_answer = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
     assert_eq!(upload_answer.status, 204, "{}", upload_answer.body);
     let first = next_decoder(&service, None);
@@ -146,10 +147,10 @@ fn an_upload_survives_signals_to_its_decoder() {
     next_decoder(&service, Some(first));
     send_signal("-INT", &format!("-{}", service.id()));
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &settings);
+    let restarted_service = Service::start(&storage, &settings);
     let start_time = Instant::now();
     loop {
-        let upload = restarted.expect(200, "GET", &path, &[], &Value::Null);
+        let upload = restarted_service.expect(200, "GET", &path, &[], &Value::Null);
         if upload["state"] == "done" {
             break;
         }
@@ -200,8 +201,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     let bytes = wav(48_000, 1);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
     // The quota is enough for the file, but not for its decoded copy.
     service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": 150_000 }));
     let task =
@@ -216,8 +217,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     assert_eq!((&task["state"], &task["result"]["frames"]), (&json!("succeeded"), &json!(48_000)), "{task}");
     // A file without audio is refused, and its bytes are deleted.
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "8")];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
     wait_for_decoding(&service, &service.send("PATCH", &path, &tus("0"), b"no sound").expect("an answer"));
     assert_eq!(service.expect(200, "GET", &path, &[], &Value::Null)["state"], "refused");
 }
@@ -262,14 +263,14 @@ fn a_deleted_file_is_restored_by_a_song_that_uses_it() {
     service.expect(204, "DELETE", "/api/v1/projects/song", &[], &Value::Null);
     service.expect(204, "DELETE", &path, &[], &Value::Null);
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &[]);
+    let restarted_service = Service::start(&storage, &[]);
     let draft = json!({ "client_id": "window", "project": song(&id) });
-    restarted.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
-    assert_is_whole(&restarted);
+    restarted_service.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
+    assert_is_whole(&restarted_service);
     // Uploading the same file again restores it under the id that the songs use.
-    restarted.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
-    restarted.expect(204, "DELETE", &path, &[], &Value::Null);
-    let answer = upload(&restarted, "", &wav(4_800, 1)).expect("an answer");
+    restarted_service.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
+    restarted_service.expect(204, "DELETE", &path, &[], &Value::Null);
+    let answer = upload(&restarted_service, "", &wav(4_800, 1)).expect("an answer");
     assert!(answer.body.contains(&id), "{}", answer.body);
 }
 

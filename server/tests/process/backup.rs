@@ -159,26 +159,29 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     installation.restore();
     assert!(run_admin(&installation.storage(), &["check"]).contains(" 0 problems"));
 
-    let restarted = Service::start(&installation.storage(), &[]);
-    let stored_song = restarted.expect(200, "GET", SONG, &[], &Value::Null);
+    let restarted_service = Service::start(&installation.storage(), &[]);
+    let stored_song = restarted_service.expect(200, "GET", SONG, &[], &Value::Null);
     let name = stored_song["name"].as_str().expect("a name");
     assert_eq!(stored_song, song(name), "the restored revision is incomplete");
-    let names_after: Vec<String> =
-        ids.iter().flat_map(|id| [download(&restarted, id, ""), download(&restarted, id, query)]).collect();
+    let names_after: Vec<String> = ids
+        .iter()
+        .flat_map(|id| [download(&restarted_service, id, ""), download(&restarted_service, id, query)])
+        .collect();
     assert_eq!(names_after, body_before);
-    let file = restarted
+    let file = restarted_service
         .send("GET", render["audio_url"].as_str().expect("an address"), &[], &[])
         .expect("an answer");
     assert_eq!(file.status, 200);
-    let soundfonts = restarted.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
+    let soundfonts = restarted_service.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
     assert_eq!(entries_of_source(&soundfonts, "upload"), entries_of_source(&catalog, "upload"));
-    let soundfont =
-        restarted.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
+    let soundfont = restarted_service
+        .send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[])
+        .expect("an answer");
     assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont differs from the uploaded one");
     // Existing log-ins remain valid.
     let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
-    restarted.expect(200, "GET", SONG, &headers, &Value::Null);
+    restarted_service.expect(200, "GET", SONG, &headers, &Value::Null);
     assert_eq!(fs::read(installation.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
     use std::os::unix::fs::PermissionsExt as _;
     for path in [installation.path("backup"), installation.storage().join("token-signing.key")] {
@@ -204,18 +207,18 @@ fn a_restore_replaces_nothing_without_permission() {
     assert_refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
     // A damaged backup is refused before any change, even with permission to replace.
     let blobs = fs::read_dir(backup.join("blobs/audio")).expect("a folder");
-    let original = blobs
+    let original_file = blobs
         .map(|entry| entry.expect("reads").path())
         .find(|path| path.extension().is_some_and(|kind| kind == "original"));
-    let original = original.expect("an original");
-    let bytes = fs::read(&original).expect("reads");
-    fs::write(&original, vec![0; bytes.len()]).expect("writes");
+    let original_file = original_file.expect("an original");
+    let bytes = fs::read(&original_file).expect("reads");
+    fs::write(&original_file, vec![0; bytes.len()]).expect("writes");
     assert_refused(&storage, &["restore", "--replace", path_text(&backup)], "the backup is damaged");
-    let restarted = Service::start(&storage, &[]);
-    download(&restarted, &second, "");
-    restarted.kill();
+    let restarted_service = Service::start(&storage, &[]);
+    download(&restarted_service, &second, "");
+    restarted_service.kill();
 
-    fs::write(&original, bytes).expect("writes");
+    fs::write(&original_file, bytes).expect("writes");
     if database::postgres_address(&storage).is_some() {
         let restore = ["restore", "--replace", path_text(&backup)];
         assert_refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
@@ -239,8 +242,8 @@ fn a_restore_replaces_nothing_without_permission() {
         moved_aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
     assert!(moved_aside.join("blobs/audio").is_dir());
     assert!(moved_aside.join("songfoundry.db").is_file());
-    let restarted = Service::start(&storage, &[]);
-    let audio_files = restarted.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    let restarted_service = Service::start(&storage, &[]);
+    let audio_files = restarted_service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
     assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
 }
 
@@ -295,9 +298,9 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
 
     let left_over = audio.join(format!("{}.wav", "a".repeat(64)));
     fs::write(&left_over, "left over").expect("writes");
-    let original = file("original");
-    let bytes = fs::read(&original).expect("reads");
-    fs::write(&original, vec![1; bytes.len()]).expect("writes");
+    let original_file = file("original");
+    let bytes = fs::read(&original_file).expect("reads");
+    fs::write(&original_file, vec![1; bytes.len()]).expect("writes");
     fs::remove_file(file("peaks")).expect("removes");
     let printed_text = assert_refused(&storage, &["check"], "the storage has 2 problems");
     assert!(
@@ -407,10 +410,13 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     // A check recreates derived files, but not renders and stems, which need their song.
     let printed_text = assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
     assert!(printed_text.contains("3 files were recreated"), "{printed_text}");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!([download(&restarted, &id, "?format=wav32f"), download(&restarted, &id, query)], body_before);
-    assert_eq!(peaks(&restarted), waveform);
-    assert!(restarted.stop().0.success());
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(
+        [download(&restarted_service, &id, "?format=wav32f"), download(&restarted_service, &id, query)],
+        body_before
+    );
+    assert_eq!(peaks(&restarted_service), waveform);
+    assert!(restarted_service.stop().0.success());
     let printed_text = assert_refused(&storage, &["check"], "the storage has 2 problems");
     assert!(printed_text.contains("renders/") && printed_text.contains("stems/"), "{printed_text}");
     // A quick check finds other sizes, and missing files.
@@ -452,14 +458,17 @@ fn a_damaged_original_is_replaced_by_another_upload() {
     let id = upload_recording(&service, 4_800);
     let body_before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
     assert!(service.stop().0.success());
-    let original = stored(&storage, "audio", ".original");
-    flip(&original);
-    flip(&original.with_extension("wav"));
+    let original_file = stored(&storage, "audio", ".original");
+    flip(&original_file);
+    flip(&original_file.with_extension("wav"));
     assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(upload_recording(&restarted, 4_800), id);
-    assert_eq!([download(&restarted, &id, ""), download(&restarted, &id, "?format=wav32f")], body_before);
-    assert!(restarted.stop().0.success());
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(upload_recording(&restarted_service, 4_800), id);
+    assert_eq!(
+        [download(&restarted_service, &id, ""), download(&restarted_service, &id, "?format=wav32f")],
+        body_before
+    );
+    assert!(restarted_service.stop().0.success());
     assert!(run_admin(&storage, &["check", "--repair"]).contains("Checked 3 files; found 0 problems"));
 }
 
@@ -485,9 +494,12 @@ fn files_of_an_older_version_get_their_hashes() {
         printed_text.contains("2 files were recreated") && !printed_text.contains("no hash"),
         "{printed_text}"
     );
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!([samples_of(&restarted, &whole), samples_of(&restarted, &damaged)], body_before);
-    assert!(restarted.stop().0.success());
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(
+        [samples_of(&restarted_service, &whole), samples_of(&restarted_service, &damaged)],
+        body_before
+    );
+    assert!(restarted_service.stop().0.success());
     flip(&samples);
     assert_refused(&storage, &["check"], "the storage has 1 problem\n");
 }
@@ -518,12 +530,12 @@ fn the_quarantine_is_listed_and_restored() {
     // A check reports a quarantined file that the database needs. Reading the file restores it.
     let batch = storage.join("quarantine/20260101000000/audio");
     fs::create_dir_all(&batch).expect("makes");
-    let original = stored(&storage, "audio", ".original");
-    let moved_aside = batch.join(original.file_name().expect("a name"));
-    fs::rename(&original, &moved_aside).expect("moves");
+    let original_file = stored(&storage, "audio", ".original");
+    let moved_aside = batch.join(original_file.file_name().expect("a name"));
+    fs::rename(&original_file, &moved_aside).expect("moves");
     let printed_text = assert_refused(&storage, &["check"], "the storage has 1 problem\n");
     assert!(printed_text.contains("is in the quarantine"), "{printed_text}");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(download(&restarted, &id, ""), body_before);
-    assert!(original.is_file() && !moved_aside.exists());
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(download(&restarted_service, &id, ""), body_before);
+    assert!(original_file.is_file() && !moved_aside.exists());
 }

@@ -321,9 +321,9 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
                 &["-v", "error", "-y", "-i", name, "-f", raw, "-c:a", &codec, &output_name],
             );
             let sum = run("sha256sum", folder, &[&output_name]);
-            let decoded = sum.split(' ').next().expect("a hash").to_owned();
-            assert_eq!(receipt["receipt"]["pcm_sha256"], decoded, "{name}");
-            decoded
+            let decoded_hash = sum.split(' ').next().expect("a hash").to_owned();
+            assert_eq!(receipt["receipt"]["pcm_sha256"], decoded_hash, "{name}");
+            decoded_hash
         });
         assert_eq!(hashes[0], hashes[1], "{depth}");
     }
@@ -451,8 +451,8 @@ fn audio_files_are_converted_and_measured() {
         assert!((values[0] - values[1]).abs() < 1e-9, "{field}: {values:?}");
     }
     // A conversion to floats at the same rate changes no sample.
-    let same = command(&["master", "mix.wav", "--bit-depth", "float32", "-o", "same.wav", "--json"]);
-    assert_eq!(same["pcm_sha256"], mix["receipt"]["pcm_sha256"]);
+    let second_output = command(&["master", "mix.wav", "--bit-depth", "float32", "-o", "same.wav", "--json"]);
+    assert_eq!(second_output["pcm_sha256"], mix["receipt"]["pcm_sha256"]);
     for (name, codec, rate_hz, args) in [
         ("cd.wav", "pcm_s16le", 44_100, &["--lufs", "-14", "--sample-rate", "44100"][..]),
         ("archive.flac", "flac", 96_000, &["--bit-depth", "pcm24", "--sample-rate", "96000"]),

@@ -94,9 +94,9 @@ fn processors() -> u64 {
 fn renders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
     // The bank has 384 MiB of silence in 400 KB.
-    let slow = sf3(&vec![silent(1 << 24, &[]); 12], 1);
-    let small = sf3(&[silent(4_096, &[])], 1);
-    let service = service(folder.path(), &[("slow.sf3", slow), ("small.sf3", small)], &[]);
+    let slow_bank = sf3(&vec![silent(1 << 24, &[]); 12], 1);
+    let small_bank = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("slow.sf3", slow_bank), ("small.sf3", small_bank)], &[]);
     let limit = status_field(service.id(), "Threads:") + processors() + OTHER_THREADS;
     let body = notes("slow").to_string();
     for round in 0..60 {
@@ -170,8 +170,9 @@ fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     let mut half_sent = Vec::new();
     for _ in 0..60 {
         let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000000")];
-        let created = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
-        let path = created.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
+        let create_answer = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
+        let path =
+            create_answer.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
         let mut stream = TcpStream::connect(service.address).expect("connects");
         let head = format!(
             "PATCH {} HTTP/1.1\r\nHost: {}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n\
@@ -224,8 +225,8 @@ fn a_song_whose_banks_exceed_the_memory_is_refused_with_their_names() {
 fn headers_of_the_same_stream_share_its_decoded_samples() {
     let folder = tempfile::tempdir().expect("a folder");
     // The bank has 8 MiB of silence, which 60 sample headers share.
-    let shared = sf3(&[silent(1 << 22, &[])], 60);
-    let service = service(folder.path(), &[("shared.sf3", shared)], &[]);
+    let shared_bank = sf3(&[silent(1 << 22, &[])], 60);
+    let service = service(folder.path(), &[("shared.sf3", shared_bank)], &[]);
     let answer = render(&service, "shared");
     assert_eq!(answer.status, 200, "{}", answer.body);
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
@@ -242,8 +243,8 @@ fn register_user(service: &Service, name: &str) -> String {
 #[test]
 fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
     let folder = tempfile::tempdir().expect("a folder");
-    let small = sf3(&[silent(4_096, &[])], 1);
-    let service = service(folder.path(), &[("small.sf3", small)], &[("SF_REGISTRATION", "open")]);
+    let small_bank = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("small.sf3", small_bank)], &[("SF_REGISTRATION", "open")]);
     let chord: Vec<Value> = (0..64)
         .map(|key| json!({"tick": 0, "length_ticks": 960 * 3_600, "pitch": key, "velocity": 1}))
         .collect();
@@ -258,7 +259,7 @@ fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
     let project = json!({"schema_version": 1, "project_id": "long", "name": "Long",
         "tempo_map": [{"tick": 0, "bpm": 60.0}], "tracks": tracks});
     let body = json!({ "project": project }).to_string();
-    let long: Vec<TcpStream> = ["ada", "bob", "cy", "dee"]
+    let long_requests: Vec<TcpStream> = ["ada", "bob", "cy", "dee"]
         .iter()
         .map(|name| {
             let mut stream = TcpStream::connect(service.address).expect("connects");
@@ -279,7 +280,7 @@ fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
     assert_eq!(render(&service, "small").status, 200);
-    for stream in long {
+    for stream in long_requests {
         stream.set_nonblocking(true).expect("sets");
         let read_error = stream.peek(&mut [0]).expect_err("a long render has ended");
         assert_eq!(read_error.kind(), std::io::ErrorKind::WouldBlock);
@@ -319,9 +320,9 @@ fn concurrent_renders_prepare_a_bank_once() {
 #[test]
 fn codebooks_that_are_slow_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
-    assert!(slow.len() < 20_000, "the bank has {} bytes", slow.len());
-    let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
+    let slow_bank = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
+    assert!(slow_bank.len() < 20_000, "the bank has {} bytes", slow_bank.len());
+    let service = service(folder.path(), &[("slow.sf3", slow_bank)], &[]);
     let value_before = cpu_secs(service.id());
     assert_eq!(render(&service, "slow").status, 200);
     let used_secs = cpu_secs(service.id()) - value_before;
@@ -331,10 +332,10 @@ fn codebooks_that_are_slow_to_build_are_refused() {
 #[test]
 fn a_bank_that_needs_too_much_memory_is_refused_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let large = sf3(&vec![silent(1 << 23, &[]); 8], 1);
-    let small = sf3(&[silent(1 << 20, &[])], 1);
+    let large_bank = sf3(&vec![silent(1 << 23, &[]); 8], 1);
+    let small_bank = sf3(&[silent(1 << 20, &[])], 1);
     let settings = [("SF_BANK_DECODED_MAX_BYTES", "67108864")];
-    let service = service(folder.path(), &[("large.sf3", large), ("small.sf3", small)], &settings);
+    let service = service(folder.path(), &[("large.sf3", large_bank), ("small.sf3", small_bank)], &settings);
     let answer = render(&service, "large");
     assert_eq!(answer.status, 422, "{}", answer.body);
     for words in ["soundfont_unusable", "`large`", "128 MiB", "64 MiB", "SF_BANK_DECODED_MAX_BYTES"] {

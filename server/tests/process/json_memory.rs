@@ -79,8 +79,8 @@ fn cases() -> Vec<Case> {
         )
     };
     let nested_list = format!("{}{},", "[".repeat(100), "]".repeat(100));
-    let inflated = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
-    let archive = zipped(&inflated);
+    let inflated_document = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
+    let archive = zipped(&inflated_document);
     assert!(archive.len() < 20_000, "the archive has {} bytes", archive.len());
     vec![
         case(
@@ -117,7 +117,7 @@ fn cases() -> Vec<Case> {
             name: "bundle",
             path: "/api/v1/projects/import",
             headers: &[("Content-Type", "application/zip")],
-            json_bytes: inflated.len(),
+            json_bytes: inflated_document.len(),
             body: archive,
             status: 400,
         },

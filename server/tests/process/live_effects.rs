@@ -150,10 +150,10 @@ fn an_abuse_ends_or_delays_only_its_own_stream() {
     let service = Service::start(&folder.path().join("storage"), &[]);
     let mut honest = open(&service, "", &[]).expect("opens");
     // A message that is too large closes its stream with a reason.
-    let mut large = open(&service, "", &[]).expect("opens");
+    let mut large_chain = open(&service, "", &[]).expect("opens");
     // The service may close the stream before it has read everything.
-    drop(large.send(Message::text(" ".repeat(300_000))));
-    match large.read() {
+    drop(large_chain.send(Message::text(" ".repeat(300_000))));
+    match large_chain.read() {
         Ok(Message::Close(Some(frame))) => assert_eq!(frame.code, CloseCode::Size),
         Ok(message) => panic!("{message:?}"),
         // The unread bytes of the message can reset the connection.

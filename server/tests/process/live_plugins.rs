@@ -290,8 +290,8 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
         assert!(difference < 1e-5, "side {side}: {difference}");
     }
     // The output starts after the latency, and the changes are audible.
-    let total = latency["total"].as_u64().expect("a number") as usize;
-    assert!(peak(&client.output[0][..480]) < 1e-3 && peak(&client.output[0][total + 440..]) > 0.05);
+    let total_frames = latency["total"].as_u64().expect("a number") as usize;
+    assert!(peak(&client.output[0][..480]) < 1e-3 && peak(&client.output[0][total_frames + 440..]) > 0.05);
     let (output_before, output_after) = client.output[0].split_at(30 * FRAMES);
     assert!((peak(&output_before[20 * FRAMES..]) - peak(&output_after[20 * FRAMES..])).abs() > 0.01);
     assert_eq!(client.plugin_stats()["late_blocks"], 0);
@@ -346,11 +346,11 @@ fn a_killed_plugin_returns_with_its_settings() {
     assert!((output_before - 0.4).abs() > 0.02, "the plugin changes the level: {output_before}");
     kill_plugin(&service);
     let killed_at = Instant::now();
-    let failed = client.blocks_until(&["plugin_failed"]);
+    let failure_blocks = client.blocks_until(&["plugin_failed"]);
     assert_eq!(
-        (&failed["code"], &failed["restarting"]),
+        (&failure_blocks["code"], &failure_blocks["restarting"]),
         (&json!("plugin_crashed"), &json!(true)),
-        "{failed}"
+        "{failure_blocks}"
     );
     client.block();
     let dry_samples = client.output[0].len();
@@ -424,8 +424,8 @@ fn faulty_plugins_are_told_and_leave_nothing() {
     // A module that crashes when it is loaded was replaced after its scan.
     service.install("crash", "module.so");
     client.command(&json!([{ "id": "new", "type": "vst2", "plugin_id": crashes }]));
-    let failed = client.blocks_until(&["plugin_failed"]);
-    assert_eq!(failed["restarting"], false, "{failed}");
+    let failure_blocks = client.blocks_until(&["plugin_failed"]);
+    assert_eq!(failure_blocks["restarting"], false, "{failure_blocks}");
     (0..8).for_each(|_| _ = client.block());
     let metrics = service.service.call("GET", "/metrics", &[], "").expect("an answer").body;
     for line in ["songfoundry_live_plugins 0", "songfoundry_live_plugin_restarts_total 11"] {
@@ -466,6 +466,9 @@ fn the_number_of_plugins_is_limited_and_their_ids_are_checked() {
         assert_eq!(client.wait_for(&["error"])["code"], code);
     }
     client.command(&json!([{ "type": "vst2", "plugin_id": "00000000" }]));
-    let failed = client.wait_for(&["plugin_failed"]);
-    assert!(failed["restarting"] == false && failed["code"] == "not_found", "{failed}");
+    let failure_blocks = client.wait_for(&["plugin_failed"]);
+    assert!(
+        failure_blocks["restarting"] == false && failure_blocks["code"] == "not_found",
+        "{failure_blocks}"
+    );
 }

@@ -176,14 +176,15 @@ fn an_older_database_deletes_nothing_at_its_start() {
         return;
     }
     let file = installation(&storage, 4_800);
-    let (database, older) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
+    let (database, older_database) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
     let service = Service::start(&storage, &[]);
     let create_headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
-    let created = service.send("POST", "/api/v1/audio/uploads", &create_headers, &[]).expect("an answer");
-    let location = created.head.lines().find_map(|line| line.strip_prefix("location: "));
+    let create_answer =
+        service.send("POST", "/api/v1/audio/uploads", &create_headers, &[]).expect("an answer");
+    let location = create_answer.head.lines().find_map(|line| line.strip_prefix("location: "));
     let upload_path = location.expect("a location").trim();
     assert!(service.stop().0.success());
-    fs::copy(&database, &older).expect("copies");
+    fs::copy(&database, &older_database).expect("copies");
     let service = Service::start(&storage, &[]);
     let send = |service: &Service, offset: &str| {
         let content_type = ("Content-Type", "application/offset+octet-stream");
@@ -193,10 +194,10 @@ fn an_older_database_deletes_nothing_at_its_start() {
     assert_eq!(send(&service, "0"), 204);
     assert_eq!(upload(&service, "", &wav(9_600, 3)).expect("an answer").status, 201);
     assert!(service.stop().0.success());
-    let (files_before, newer) = (stored(&storage), folder.path().join("newer.db"));
+    let (files_before, newer_database) = (stored(&storage), folder.path().join("newer.db"));
     assert_eq!(files_before.len(), 7);
-    fs::rename(&database, &newer).expect("moves");
-    fs::rename(&older, &database).expect("moves");
+    fs::rename(&database, &newer_database).expect("moves");
+    fs::rename(&older_database, &database).expect("moves");
     // The restored database has the upload in its old state.
     database::change(&storage, "UPDATE audio_uploads SET expires_secs = 1");
     assert_has_the_recording(&storage, &file);
@@ -206,7 +207,7 @@ fn an_older_database_deletes_nothing_at_its_start() {
     let repair = songfoundry(&storage).args(["admin", "check", "--repair"]).output().expect("runs");
     assert!(repair.status.success(), "{}", String::from_utf8_lossy(&repair.stdout));
     assert_eq!(stored(&storage), files_before);
-    fs::rename(&newer, &database).expect("moves");
+    fs::rename(&newer_database, &database).expect("moves");
     let service = Service::start(&storage, &[]);
     assert_eq!(send(&service, "400"), 204);
     let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
@@ -239,6 +240,6 @@ fn a_moved_database_refuses_saves_and_is_complete_when_restored() {
     assert_eq!(service.expect(200, "GET", path, &[], &Value::Null), song("kept"));
     service.expect(200, "PUT", path, &if_match, &song("again"));
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(restarted.expect(200, "GET", path, &[], &Value::Null), song("again"));
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(restarted_service.expect(200, "GET", path, &[], &Value::Null), song("again"));
 }

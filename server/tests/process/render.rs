@@ -255,8 +255,8 @@ fn a_song_is_written_in_several_formats_at_once() {
     for (name, start) in [("a.wav", &b"RIFF"[..]), ("a.flac", b"fLaC"), ("a.opus", b"OggS")] {
         assert!(std::fs::read(folder.path().join(name)).expect("a file").starts_with(start), "{name}");
     }
-    let twice = [&*song, "--soundfont", BANK, "-o", "b.wav", "--also", "b.wav"];
-    check_refused(folder.path(), &twice, "would be written twice");
+    let repeated_output = [&*song, "--soundfont", BANK, "-o", "b.wav", "--also", "b.wav"];
+    check_refused(folder.path(), &repeated_output, "would be written twice");
     let two_songs = [&*song, &*song, "--soundfont", BANK, "-o", "b/", "--also", "c.mp3"];
     check_refused(folder.path(), &two_songs, "single song");
 }
@@ -409,10 +409,10 @@ fn the_memory_setting_of_the_service_applies_to_renders() {
     let folder = tempfile::tempdir().expect("a folder");
     let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus" }] });
     std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
-    let with_memory = |value: &[u8], more: &[&str]| {
+    let with_memory = |value: &[u8], more_args: &[&str]| {
         let mut command = songfoundry(&folder.path().join("storage"));
         let args = ["render", "song.json", "--soundfont", BANK, "-o", "song.wav"];
-        command.current_dir(folder.path()).args(args).args(more);
+        command.current_dir(folder.path()).args(args).args(more_args);
         let output =
             command.env("SF_RENDER_MEMORY_BYTES", std::ffi::OsStr::from_bytes(value)).output().expect("runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())

@@ -281,8 +281,8 @@ pub(crate) fn upload_large_sound(service: &Service) -> String {
     let answer = service.send("POST", "/api/v1/audio/upload", &content_type, &form("long.wav", &sound));
     let answer = answer.expect("an answer");
     assert_eq!(answer.status, 201, "{}", answer.body);
-    let uploaded: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
-    uploaded["files"][0]["file_url"].as_str().expect("an address").to_owned()
+    let upload_answer: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    upload_answer["files"][0]["file_url"].as_str().expect("an address").to_owned()
 }
 
 /// Returns a 16-bit mono WAV file at 48 kHz with `data_bytes` bytes of noise.

@@ -21,9 +21,9 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Saves and uploads until it kills `service`, `kill_delay` after the first acknowledgements of the
 /// round.
 pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usize, kill_delay: Duration) {
-    let acknowledged = AtomicUsize::new(0);
+    let acknowledged_bytes = AtomicUsize::new(0);
     thread::scope(|scope| {
-        let count = &acknowledged;
+        let count = &acknowledged_bytes;
         let songs = ledger.songs.iter_mut();
         let savers: Vec<_> =
             songs.map(|song| scope.spawn(move || save(service, song, round, count))).collect();
@@ -35,7 +35,7 @@ pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usi
             upload_in_parts(service, partial_upload, FIRST_RESUMABLE_NUMBER + round * 1_000, count)
         });
         let started = Instant::now();
-        while acknowledged.load(Ordering::Relaxed) <= round % 5 {
+        while acknowledged_bytes.load(Ordering::Relaxed) <= round % 5 {
             assert!(started.elapsed() < MAX_WAIT, "round {round}: the service acknowledges nothing");
             thread::sleep(Duration::from_millis(1));
         }

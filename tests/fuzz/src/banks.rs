@@ -64,14 +64,14 @@ pub fn check(file: &[u8]) {
         bank.decoded_bytes()
     );
     let file = bank.write_reduced(&presets).expect("a smaller bank");
-    let small = Bank::from_vec(file).expect("a valid bank");
-    assert!(small.issues().is_empty(), "{:?}", small.issues());
+    let small_bank = Bank::from_vec(file).expect("a valid bank");
+    assert!(small_bank.issues().is_empty(), "{:?}", small_bank.issues());
     for preset in presets {
-        let (whole_bank, small) = (render(&bank, preset), render(&small, preset));
-        let differing = whole_bank.iter().zip(&small).position(|(whole_bank, small)| whole_bank != small);
+        let (whole_bank, small_bank) = (render(&bank, preset), render(&small_bank, preset));
+        let differing = whole_bank.iter().zip(&small_bank).position(|(whole_bank, small_bank)| whole_bank != small_bank);
         if let Some(index) = differing {
-            let [whole_bank, small] = [&whole_bank, &small].map(|bits| f32::from_bits(bits[index]));
-            panic!("{preset:?} differs in the smaller bank: value {index} is {small:e} instead of {whole_bank:e}");
+            let [whole_bank, small_bank] = [&whole_bank, &small_bank].map(|bits| f32::from_bits(bits[index]));
+            panic!("{preset:?} differs in the smaller bank: value {index} is {small_bank:e} instead of {whole_bank:e}");
         }
     }
 }

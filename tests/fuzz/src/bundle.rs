@@ -198,7 +198,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 
 /// Returns bundles with stored and deflated entries, with and without recordings.
 pub fn seeds() -> Vec<Seed> {
-    let (stored_method, deflated) = (CompressionMethod::Stored, CompressionMethod::Deflated);
+    let (stored_method, deflated_method) = (CompressionMethod::Stored, CompressionMethod::Deflated);
     let item = |id: &str, file: &str| {
         json!({"type": "audio", "id": id, "start_tick": 0, "source": {"server_file_id": file}, "server_file_id": file,
                "audio_file_url": format!("/api/v1/audio/{file}/file")})
@@ -225,8 +225,8 @@ pub fn seeds() -> Vec<Seed> {
         archive_of(&entries).expect("an archive")
     };
     let silent_archive = [
-        entry(MANIFEST_PATH, deflated, text(&manifest(json!([])))),
-        entry(PROJECT_PATH, deflated, text(&empty_project)),
+        entry(MANIFEST_PATH, deflated_method, text(&manifest(json!([])))),
+        entry(PROJECT_PATH, deflated_method, text(&empty_project)),
     ];
     let silent_archive = archive_of(&silent_archive).expect("an archive");
     let mut duplicate_names = bundle(stored_method);
@@ -236,8 +236,8 @@ pub fn seeds() -> Vec<Seed> {
         .collect();
     names.into_iter().for_each(|offset| duplicate_names[offset..offset + 11].copy_from_slice(b"audio/a.wav"));
     let bomb = [
-        entry(MANIFEST_PATH, deflated, vec![b' '; 200_000]),
-        entry(PROJECT_PATH, deflated, text(&empty_project)),
+        entry(MANIFEST_PATH, deflated_method, vec![b' '; 200_000]),
+        entry(PROJECT_PATH, deflated_method, text(&empty_project)),
     ];
     let outside = [
         entry(MANIFEST_PATH, stored_method, text(&manifest(json!([audio("f1", "audio/../x")])))),
@@ -248,7 +248,7 @@ pub fn seeds() -> Vec<Seed> {
     prefixed.extend(&silent_archive);
     [
         ("stored.zip", bundle(stored_method)),
-        ("deflated.zip", bundle(deflated)),
+        ("deflated.zip", bundle(deflated_method)),
         ("silent.zip", silent_archive),
         ("one-name-twice.zip", duplicate_names),
         ("spaces.zip", archive_of(&bomb).expect("an archive")),

@@ -25,10 +25,10 @@ fn limit_bytes(file: &[u8]) -> usize {
 
 /// Panics if a file is imported incorrectly.
 pub fn check(file: &[u8]) {
-    let Ok(imported) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
+    let Ok(imported_song) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
         return;
     };
-    let ImportedProject { project, warnings } = imported;
+    let ImportedProject { project, warnings } = imported_song;
     for warning in warnings {
         let starts_as_sentence = warning.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit());
         assert!(starts_as_sentence && warning.ends_with('.'), "not a sentence: {warning}");

@@ -106,8 +106,8 @@ impl Disk {
 /// Returns a key that identifies a file or folder. Inode numbers are reused, but not with the same
 /// creation time.
 fn key(metadata: &Metadata) -> io::Result<String> {
-    let created = metadata.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-    Ok(format!("{}-{}", metadata.ino(), created.as_nanos()))
+    let created_at = metadata.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(format!("{}-{}", metadata.ino(), created_at.as_nanos()))
 }
 
 /// Returns the entries of a folder. Each entry has a name, a kind and a key, each terminated by a

@@ -45,8 +45,10 @@ impl Imports {
         for _ in 0..MAX_REEXPORTS {
             let module = sources.module_of(&path).to_vec();
             let Some(name) = path.get(module.len()) else { return module };
-            let Some(original) = self.exported.get(&(module.clone(), name.clone())) else { return module };
-            path = [original.as_slice(), &path[module.len() + 1..]].concat();
+            let Some(exported_name) = self.exported.get(&(module.clone(), name.clone())) else {
+                return module;
+            };
+            path = [exported_name.as_slice(), &path[module.len() + 1..]].concat();
         }
         panic!("re-exports form a cycle at {}", path.join("::"));
     }
@@ -71,8 +73,11 @@ impl Imports {
         let modules = self.of_module.iter().filter(|(module, _)| !is_root(module));
         modules
             .map(|(module, imports)| {
-                let defined = imports.iter().map(|import| self.definition(sources, &import.path));
-                (module.clone(), defined.filter(|other_module| !other_module.starts_with(module)).collect())
+                let definitions = imports.iter().map(|import| self.definition(sources, &import.path));
+                (
+                    module.clone(),
+                    definitions.filter(|other_module| !other_module.starts_with(module)).collect(),
+                )
             })
             .collect()
     }
@@ -107,8 +112,8 @@ fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Ve
             }
         }
         _ => {
-            let child = [module, std::slice::from_ref(first)].concat();
-            sources.modules.contains_key(&child).then(|| [module, path].concat())
+            let child_path = [module, std::slice::from_ref(first)].concat();
+            sources.modules.contains_key(&child_path).then(|| [module, path].concat())
         }
     }
 }

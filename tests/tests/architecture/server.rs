@@ -164,9 +164,9 @@ fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
 fn is_importable(sources: &Sources, module: &[String]) -> bool {
     let Some((name, parent)) = module.split_last() else { return true };
     let code = &sources.modules[parent].parts.code;
-    let declared = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));
+    let declaration = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));
     name != "store"
-        && declared.is_some_and(|line| line.starts_with("pub mod") || line.starts_with("pub(crate) mod"))
+        && declaration.is_some_and(|line| line.starts_with("pub mod") || line.starts_with("pub(crate) mod"))
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
         let whole_slots =
             banks::open(Path::new(SMALL_BANK)).unwrap_or_else(|error| panic!("{SMALL_BANK}: {error}"));
         whole_slots.prepare(&presets).expect("the samples are decoded");
-        let reduced = whole_slots.write_reduced(&presets).expect("the bank is reduced");
-        (whole_slots, reduced)
+        let reduced_slots = whole_slots.write_reduced(&presets).expect("the bank is reduced");
+        (whole_slots, reduced_slots)
     })
 }
 
@@ -59,9 +59,9 @@ fn check_renders(
     let (whole_bank, reduced_file) = bank(session).unzip();
     let reduced_bank = reduced_file.clone().map(|file| Bank::from_vec(file).expect("a reduced bank"));
     let (whole_banks, reduced_banks) = ([whole_bank], [reduced_bank]);
-    let (audio, streamed) = (library.whole(), library.streamed());
+    let (audio, streamed_audio) = (library.whole(), library.streamed());
     let whole_slots = Slots { banks: &whole_banks, audio: &audio };
-    let reduced = Slots { banks: &reduced_banks, audio: &audio };
+    let reduced_slots = Slots { banks: &reduced_banks, audio: &audio };
 
     force_baseline(false);
     let reference = render_in_calls(session, whole_slots, 512, frames);
@@ -74,12 +74,12 @@ fn check_renders(
     let assert_same_start = |label: &str, pcm: &Pcm| {
         assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    assert_same("reduced bank, 4096 frames a call", &render_in_calls(session, reduced, 4096, frames));
+    assert_same("reduced bank, 4096 frames a call", &render_in_calls(session, reduced_slots, 4096, frames));
     assert_same("two threads", &render_as_export(session, whole_slots, 2, frames));
-    let with_streaming = Slots { audio: &streamed, ..whole_slots };
+    let with_streaming = Slots { audio: &streamed_audio, ..whole_slots };
     assert_same("streamed audio", &render_streamed(session, with_streaming, &library.sounds, frames));
     if index.is_multiple_of(2) {
-        assert_same_start("one frame a call", &render_in_calls(session, reduced, 1, start_frames));
+        assert_same_start("one frame a call", &render_in_calls(session, reduced_slots, 1, start_frames));
     }
     force_baseline(true);
     assert_same(
@@ -88,7 +88,7 @@ fn check_renders(
     );
     assert_same(
         "baseline instructions, reduced bank, one thread",
-        &render_as_export(session, reduced, 1, frames),
+        &render_as_export(session, reduced_slots, 1, frames),
     );
     if index % 2 == 1 {
         assert_same_start(

@@ -155,8 +155,8 @@ impl RenderThreads for Threads {
 
 /// Returns the next item of an iterator that several threads share. The lock is held only during
 /// this call.
-fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    shared.lock().expect("no thread panicked").next()
+fn next<T>(shared_iterator: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    shared_iterator.lock().expect("no thread panicked").next()
 }
 
 /// Renders as an export does, with a number of threads.

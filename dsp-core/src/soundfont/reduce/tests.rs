@@ -171,12 +171,12 @@ fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
         tim.wave(0).expect("the sample has a wave").high.len(),
         "the offsets reach both ends of the sample data"
     );
-    let adjusted = InstrumentZone {
+    let adjusted_zone = InstrumentZone {
         generators: writer.adjusted_generators(&wide_zone).expect("the sample is written"),
         ..wide_zone
     };
-    assert!(played_frames(&tim, &adjusted).expect("the zone has frames").0 == high);
-    let [start, end, ..] = zone_offsets(&adjusted.generators);
+    assert!(played_frames(&tim, &adjusted_zone).expect("the zone has frames").0 == high);
+    let [start, end, ..] = zone_offsets(&adjusted_zone.generators);
     let sample = tim.samples()[zone.sample];
     assert_eq!(i64::from(sample.start) + start, 0);
     assert_eq!(i64::from(sample.end) + end, high.len() as i64);

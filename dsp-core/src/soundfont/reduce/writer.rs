@@ -56,12 +56,12 @@ pub(super) fn file(
     let wave_bytes = HEADER_BYTES + high.len() + low_bytes;
     let data_bytes = table_chunks.iter().map(|(_, body)| HEADER_BYTES + body.len()).sum::<usize>();
     let lists = [info_chunk.len(), wave_bytes, data_bytes].map(|bytes| HEADER_BYTES + 4 + bytes);
-    let total = 4 + lists.iter().sum::<usize>();
-    if u32::try_from(total).is_err() {
-        return Err(BankError::TooLarge { kind: "bytes", count: total as u64, limit: u32::MAX.into() });
+    let total_bytes = 4 + lists.iter().sum::<usize>();
+    if u32::try_from(total_bytes).is_err() {
+        return Err(BankError::TooLarge { kind: "bytes", count: total_bytes as u64, limit: u32::MAX.into() });
     }
-    let mut file = Vec::with_capacity(HEADER_BYTES + total);
-    header(&mut file, b"RIFF", total);
+    let mut file = Vec::with_capacity(HEADER_BYTES + total_bytes);
+    header(&mut file, b"RIFF", total_bytes);
     file.extend(b"sfbk");
     header(&mut file, b"LIST", 4 + info_chunk.len());
     file.extend(b"INFO");

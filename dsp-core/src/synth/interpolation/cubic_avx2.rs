@@ -71,11 +71,12 @@ fn eight_frames(
 ) {
     let [a, b] = positions.map(|positions| _mm256_castsi256_ps(positions));
     let first_index = (position_fixed >> 32) as usize;
-    let near = values.get(first_index..first_index.wrapping_add(NEAR_VALUES)).and_then(<[_]>::first_chunk);
-    let taps = match near {
-        Some(near) if step <= NEAR_STEP => {
+    let near_values =
+        values.get(first_index..first_index.wrapping_add(NEAR_VALUES)).and_then(<[_]>::first_chunk);
+    let taps = match near_values {
+        Some(near_values) if step <= NEAR_STEP => {
             let frames = _mm256_castps_si256(_mm256_shuffle_ps::<ODD_LANES>(a, b));
-            near_taps(near, _mm256_sub_epi32(frames, _mm256_set1_epi32(first_index as i32)))
+            near_taps(near_values, _mm256_sub_epi32(frames, _mm256_set1_epi32(first_index as i32)))
         }
         _ => far_taps(values, position_fixed, step),
     };

@@ -56,8 +56,8 @@ fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
 
 /// Returns the frame of the ramp that plays at an output frame, with an error of up to two frames.
 fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
-    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
-    2.0 * sound.left[output_frame] / full
+    let full_level = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[output_frame] / full_level
 }
 
 const ONCE: i16 = 0;
@@ -143,16 +143,16 @@ fn a_bank_can_mix_compressed_and_pcm_samples() {
     let sound = |program: u8| Rig::of(&tables).with_preset(0, program).hold(64, 127, 1.0);
     let pcm = sound(1);
     for program in [0, 2, 3] {
-        let played = sound(program);
+        let played_sound = sound(program);
         let difference: Vec<f64> =
-            pcm.left.iter().zip(&played.left).map(|(pcm, played)| pcm - played).collect();
+            pcm.left.iter().zip(&played_sound.left).map(|(pcm, played_sound)| pcm - played_sound).collect();
         let difference_db = db((rms(&difference) / rms(&pcm.left)).max(1e-9));
         assert!(difference_db < -85.0, "preset {program} differs from PCM by {difference_db} dB");
     }
-    let mixed = sound(4);
+    let mixed_sound = sound(4);
     let part = |side: &[f64]| rms(&side[frame(0.1)..frame(0.9)]);
-    assert_near("left against right", db(part(&mixed.left) / part(&mixed.right)), 0.0, 0.001);
-    assert_near("panned left against centred", db(part(&mixed.left) / part(&pcm.left)), 3.01, 0.01);
+    assert_near("left against right", db(part(&mixed_sound.left) / part(&mixed_sound.right)), 0.0, 0.001);
+    assert_near("panned left against centred", db(part(&mixed_sound.left) / part(&pcm.left)), 3.01, 0.01);
 }
 
 #[test]

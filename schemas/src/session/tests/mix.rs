@@ -117,9 +117,10 @@ fn plugin_effects_play_their_recorded_output() {
         "master": {"effects": [plugin("recorded")], "automation": [lane("recorded/9")]},
     }));
     let effects = session.tracks[0].effects.iter().chain(&session.master_effects);
-    let compiled: Vec<_> = effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
+    let compiled_effects: Vec<_> =
+        effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
     let of_slot = |slot| (RECORDED_OUTPUT.id, true, slot);
-    assert_eq!(compiled, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
+    assert_eq!(compiled_effects, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
     let side_chains = session.tracks[0].effects.iter().map(|effect| effect.side_chain);
     assert_eq!(side_chains.collect::<Vec<_>>(), [None, Some(0)]);
     assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());

@@ -57,8 +57,8 @@ async fn every_change_of_an_account_is_recorded() {
         call(Method::POST, "/api/v1/auth/api-keys").json(&json!({ "name": "k" })).send().await.expect(201);
     let key_path = format!("/api/v1/auth/api-keys/{}", key["id"].as_str().expect("an id"));
     call(Method::DELETE, &key_path).send().await.expect(204);
-    let wrong = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
-    call(Method::POST, "/api/v1/auth/password").json(&wrong).send().await.problem(403, "wrong_password");
+    let wrong_body = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
+    call(Method::POST, "/api/v1/auth/password").json(&wrong_body).send().await.problem(403, "wrong_password");
     call(Method::POST, "/api/v1/auth/logout?everywhere=false").send().await.expect(204);
     let new = json!({ "username": "bob", "password": STRONG });
     app.remote(Method::POST, "/api/v1/auth/register").json(&new).send().await.expect(201);

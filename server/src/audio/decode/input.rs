@@ -96,8 +96,8 @@ impl Read for Input {
             return Ok(0);
         };
         let within = self.position_bytes - begin;
-        let available = piece.length_bytes().saturating_sub(within).min(buffer.len() as u64) as usize;
-        let buffer = &mut buffer[..available];
+        let available_bytes = piece.length_bytes().saturating_sub(within).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..available_bytes];
         let count = match piece {
             Piece::File { start, .. } => {
                 self.file.seek(SeekFrom::Start(start + within))?;
@@ -108,7 +108,7 @@ impl Read for Input {
                 for (byte, value) in buffer.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
                     *byte = *value;
                 }
-                available
+                available_bytes
             }
         };
         self.position_bytes += count as u64;

@@ -113,8 +113,8 @@ async fn a_reference_is_measured_and_not_stored() {
     assert_eq!(warned["warnings"].as_array().map(Vec::len), Some(1), "{warned}");
     assert_near(&warned, "lufs", -23.0, 0.1);
     let file = uploaded(&app, "cut.wav", &stale).await;
-    let kept = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
-    assert_eq!(kept["warnings"], warned["warnings"]);
+    let kept_file = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
+    assert_eq!(kept_file["warnings"], warned["warnings"]);
     post().json(&json!({ "audio_id": "nothing" })).send().await.problem(404, "not_found");
     post().json(&json!({ "id": 1 })).send().await.problem(400, "unexpected_json");
     post().send().await.problem(415, "unsupported_media_type");

@@ -80,13 +80,13 @@ async fn files_are_found_by_their_tags() {
     }
     put(json!({ "tags": [] })).send().await.expect(200);
     assert_eq!(names(&get(&app, &format!("{LIST}?tag=dark")).await.expect(200)), [""; 0]);
-    for (bad, pointer, reason) in [
+    for (bad_upload, pointer, reason) in [
         (json!(["a", ""]), "/tags/1", "1 to 64 characters"),
         (json!(["x".repeat(65)]), "/tags/0", "65 characters; a tag has at most 64"),
         (json!(["a", "b", "a\nb"]), "/tags/2", "control character"),
         (json!(vec!["a"; 51]), "/tags", "51 tags; a file has at most 50"),
     ] {
-        let answer = put(json!({ "tags": bad })).send().await;
+        let answer = put(json!({ "tags": bad_upload })).send().await;
         let errors = answer.json()["errors"].clone();
         assert_eq!(errors[0]["pointer"], pointer, "{errors}");
         let detail = answer.problem(400, "bad_tags");
@@ -162,8 +162,8 @@ async fn samples_are_converted_to_the_rate_of_a_project() {
     assert!(answer.bytes[FLOAT_HEADER_BYTES as usize..] == bytes, "differs from a conversion in one call");
     // The copy is stored, counts toward the quota, and is removed with the file.
     assert_eq!(stored_names(&app).len(), 4);
-    let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
-    assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
+    let stored_bytes = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
+    assert_eq!(stored_bytes, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
     let second_answer =
         app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
     second_answer.expect(304);

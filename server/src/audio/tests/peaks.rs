@@ -70,10 +70,10 @@ async fn every_resolution_and_part_can_be_requested() {
     assert_eq!((tail["length"].as_u64(), data(tail)), (Some(2), data(all_peaks)[24..].to_vec()));
     let beyond = get(&app, &format!("{path}?format=json&start=99")).await.expect(200);
     assert_eq!((&beyond["length"], &beyond["data"]), (&json!(0), &json!([])));
-    for bad in
+    for bad_query in
         ["samples_per_pixel=0", "samples_per_pixel=300", "samples_per_pixel=131072", "bits=12", "format=png"]
     {
-        get(&app, &format!("{path}?{bad}")).await.problem(400, "bad_query");
+        get(&app, &format!("{path}?{bad_query}")).await.problem(400, "bad_query");
     }
 }
 

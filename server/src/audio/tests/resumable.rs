@@ -139,8 +139,8 @@ async fn unfinished_uploads_are_listed_in_pages() {
     }
     append(&app, &begun_uploads[1], 0, &[0; 400]).await.expect(204);
     let whole_file = sine_wav(440.0, 48_000, 0.1);
-    let done = begin(&app, "done.wav", whole_file.len()).await;
-    let answer = append(&app, &done, 0, &whole_file).await;
+    let finished_upload = begin(&app, "done.wav", whole_file.len()).await;
+    let answer = append(&app, &finished_upload, 0, &whole_file).await;
     task(&app, answer.header("songfoundry-task-id")).await;
     let (mut listed_uploads, mut query) = (Vec::new(), "?limit=2".to_owned());
     for expected in [2, 1] {
@@ -172,9 +172,9 @@ async fn bytes_before_a_broken_connection_are_kept() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.5);
     let path = begin(&app, "a.wav", bytes.len()).await;
-    let broken = stream::iter([Ok(bytes[..5_000].to_vec()), Err(std::io::Error::other("gone"))]);
+    let broken_body = stream::iter([Ok(bytes[..5_000].to_vec()), Err(std::io::Error::other("gone"))]);
     let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
-    call.raw(OCTETS, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
+    call.raw(OCTETS, Body::from_stream(broken_body)).send().await.problem(408, "body_incomplete");
     assert_eq!(offset(&app, &path).await, "5000");
     // Appends bytes beyond the stored offset, as if the service had been killed while it wrote.
     let id = path.rsplit('/').next().expect("an id");
@@ -213,10 +213,14 @@ async fn a_wrong_checksum_discards_the_part() {
         .send()
         .await
         .expect(204);
-    for bad in ["md5 abcd", "sha1", "sha1 ???"] {
+    for bad_checksum in ["md5 abcd", "sha1", "sha1 ???"] {
         let other_upload = begin(&app, "b.wav", 10).await;
         let call = tus(&app, Method::PATCH, &other_upload).header("upload-offset", "0");
-        call.header("upload-checksum", bad).raw(OCTETS, "x").send().await.problem(400, "bad_upload_header");
+        call.header("upload-checksum", bad_checksum)
+            .raw(OCTETS, "x")
+            .send()
+            .await
+            .problem(400, "bad_upload_header");
     }
 }
 

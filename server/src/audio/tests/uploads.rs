@@ -39,9 +39,9 @@ async fn a_file_is_stored_with_its_samples_and_peaks() {
     let on_disk: u64 = expected.iter().map(|name| std::fs::metadata(folder.join(name)).unwrap().len()).sum();
     assert_eq!(file["stored_bytes"], on_disk);
     let path = format!("{LIST}/{}", file["id"].as_str().expect("an id"));
-    let mut described = get(&app, &path).await.expect(200);
-    described["already_there"] = json!(false);
-    assert_eq!(described, file);
+    let mut described_file = get(&app, &path).await.expect(200);
+    described_file["already_there"] = json!(false);
+    assert_eq!(described_file, file);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -199,9 +199,9 @@ async fn an_interrupted_upload_stores_nothing() {
     let app = TestApp::start().await;
     let whole_form = form(&[("a.wav", &sine_wav(440.0, 48_000, 1.0))]);
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
-    let broken = stream::iter([Ok(whole_form[..100_000].to_vec()), Err(std::io::Error::other("gone"))]);
+    let broken_body = stream::iter([Ok(whole_form[..100_000].to_vec()), Err(std::io::Error::other("gone"))]);
     let call = app.local(Method::POST, UPLOAD);
-    call.raw(&kind, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
+    call.raw(&kind, Body::from_stream(broken_body)).send().await.problem(408, "body_incomplete");
     let call = app.local(Method::POST, UPLOAD);
     call.raw(&kind, whole_form[..100_000].to_vec()).send().await.problem(400, "bad_form");
     // The thread that writes the file removes it, and may still be running.
@@ -225,8 +225,8 @@ async fn forms_without_files_are_refused() {
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
     post().raw(&kind, field).send().await.problem(400, "no_file");
     post().raw("audio/wav", "RIFF").send().await.problem(415, "unsupported_media_type");
-    let many: Vec<(&str, &[u8])> = vec![("a.wav", b"x"); 101];
-    upload(&app, &many).await.problem(400, "too_many_files");
+    let many_files: Vec<(&str, &[u8])> = vec![("a.wav", b"x"); 101];
+    upload(&app, &many_files).await.problem(400, "too_many_files");
     assert_eq!(stored_names(&app), [""; 0]);
 }
 

@@ -34,8 +34,8 @@ async fn cancelling_a_queued_upload_removes_its_files() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
     let release = busy_task(&app).await;
     let task = waiting_form(&app).await;
-    let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
-    assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
+    let cancel_answer = app.local(Method::DELETE, &task).send().await.expect(200);
+    assert_eq!((&cancel_answer["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
     release.send(()).expect("the task waits");
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
@@ -74,9 +74,9 @@ async fn starting_the_service_continues_queued_uploads() {
     assert_eq!(stored_names(&app).len(), 2);
     release.send(()).expect("the task waits");
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
-    let done = get(&app, &task).await.expect(200);
-    assert_eq!(done["state"], "succeeded", "{done}");
-    assert_eq!(done["result"]["files"].as_array().map(Vec::len), Some(2), "{done}");
+    let finished_task = get(&app, &task).await.expect(200);
+    assert_eq!(finished_task["state"], "succeeded", "{finished_task}");
+    assert_eq!(finished_task["result"]["files"].as_array().map(Vec::len), Some(2), "{finished_task}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

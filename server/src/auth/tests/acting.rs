@@ -7,8 +7,8 @@ use crate::error::ApiError;
 use crate::test_app::TestApp;
 
 async fn acting(app: &TestApp, name: &str) -> ActingUser {
-    let row = users::find_by_username(&app.state.db, name).await.expect("reads").expect("an account");
-    super::acting(&row)
+    let user_row = users::find_by_username(&app.state.db, name).await.expect("reads").expect("an account");
+    super::acting(&user_row)
 }
 
 #[track_caller]

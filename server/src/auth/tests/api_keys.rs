@@ -102,9 +102,9 @@ async fn names_and_number_of_keys_are_limited() {
     app.remote(Method::POST, KEYS).json(&json!({ "name": "x" })).send().await.problem(401, "token_missing");
     // Concurrent requests must not exceed the limit.
     let created_key = futures_util::future::join_all((0..5).map(|_| make(&app, &token, "x"))).await;
-    let (created, refused_keys): (Vec<_>, Vec<_>) =
+    let (created_keys, refused_keys): (Vec<_>, Vec<_>) =
         created_key.iter().partition(|answer| answer.status == 201);
-    assert_eq!((created.len(), refused_keys.len()), (2, 3));
+    assert_eq!((created_keys.len(), refused_keys.len()), (2, 3));
     for answer in refused_keys {
         let detail = answer.problem(409, "too_many_api_keys");
         assert!(detail.contains("at most 2"), "{detail}");

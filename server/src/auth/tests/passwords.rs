@@ -18,10 +18,10 @@ async fn a_password_change_ends_older_tokens() {
     let weak = json!({ "current_password": STRONG, "new_password": "password" });
     let detail = change(weak).await.problem(400, "weak_password");
     assert!(detail.contains("easy to guess"), "{detail}");
-    let long = json!({ "current_password": STRONG, "new_password": "x".repeat(2000) });
-    change(long).await.problem(400, "password_too_long");
-    let wrong = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
-    change(wrong).await.problem(403, "wrong_password");
+    let long_password = json!({ "current_password": STRONG, "new_password": "x".repeat(2000) });
+    change(long_password).await.problem(400, "password_too_long");
+    let wrong_body = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
+    change(wrong_body).await.problem(403, "wrong_password");
     let missing = json!({ "new_password": "vermilion-otter-413-quay" });
     change(missing).await.problem(403, "wrong_password");
 

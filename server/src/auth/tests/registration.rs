@@ -55,8 +55,8 @@ async fn open_registration_creates_accounts_with_the_role_user() {
     register(&app, "bob", "password", None).await.problem(400, "weak_password");
     register(&app, "bob", &"x".repeat(1025), None).await.problem(400, "password_too_long");
     register(&app, "bob", STRONG, Some("sfi_nonsense")).await.problem(403, "invite_invalid");
-    let more = json!({ "username": "bob", "password": STRONG, "role": "admin" });
-    app.remote(Method::POST, REGISTER).json(&more).send().await.problem(400, "unexpected_json");
+    let extra_body = json!({ "username": "bob", "password": STRONG, "role": "admin" });
+    app.remote(Method::POST, REGISTER).json(&extra_body).send().await.problem(400, "unexpected_json");
 }
 
 #[tokio::test]

@@ -256,10 +256,10 @@ async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     // An account that is unknown at the address waits in the queue; a known one does not.
     let permits = app.state.throttle.fill_unknown_queue(SCHOOL).await;
-    let mut unknown = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
+    let mut unknown_log_in = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
         biased;
-        answer = &mut unknown => panic!("an unknown account overtook the queue: {}", answer.status),
+        answer = &mut unknown_log_in => panic!("an unknown account overtook the queue: {}", answer.status),
         answer = log_in_from(&app, SCHOOL, "pupil0", STRONG) => drop(answer.expect(200)),
     }
     // A session stays valid, and its user can change the password.
@@ -268,7 +268,7 @@ async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
     call.send().await.expect(200);
     log_in_from(&app, "203.0.113.9", "pupil2", STRONG).await.expect(200);
     drop(permits);
-    unknown.await.expect(200);
+    unknown_log_in.await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -182,9 +182,9 @@ async fn every_operation_admits_exactly_the_described_callers() {
     let app = TestApp::start().await;
     let owner = app.token_of_new_user("ada").await;
     let admin = app.admin_token().await;
-    let created =
+    let created_resource =
         app.remote(Method::POST, "/api/v1/admin/users").token(&admin).json(&json!({ "username": "new" }));
-    let password = created.send().await.expect(201)["password"].clone();
+    let password = created_resource.send().await.expect(201)["password"].clone();
     let log_in = app.remote(Method::POST, "/api/v1/auth/login");
     let unsettled = log_in.json(&json!({ "username": "new", "password": password })).send().await.expect(200);
     let tokens = HashMap::from([

@@ -90,9 +90,9 @@ async fn unchanged_answers_get_304() {
         answer.expect(200);
         let etag = answer.header("etag").to_owned();
         assert!(etag.starts_with('"'), "{path}: {etag:?}");
-        let unchanged = conditional_answer(path, &etag).await;
-        assert_eq!((unchanged.status.as_u16(), unchanged.bytes.len()), (304, 0), "{path}");
-        assert_eq!(unchanged.header("etag"), etag, "{path}");
+        let unchanged_answer = conditional_answer(path, &etag).await;
+        assert_eq!((unchanged_answer.status.as_u16(), unchanged_answer.bytes.len()), (304, 0), "{path}");
+        assert_eq!(unchanged_answer.header("etag"), etag, "{path}");
         assert_eq!(conditional_answer(path, "\"other\"").await.status, 200, "{path}");
     }
     song["name"] = "Two".into();

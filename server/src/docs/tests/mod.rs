@@ -96,11 +96,15 @@ async fn the_table_of_operations_lists_every_operation() {
     assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
     let page = String::from_utf8(page.bytes).expect("text");
     for (path, method, operation) in operations(&document) {
-        let row = format!("<tr><td>{}</td><td><code>{path}</code></td>", method.to_uppercase());
-        let row = page.split_once(&row).unwrap_or_else(|| panic!("{method} {path} is missing")).1;
+        let table_row = format!("<tr><td>{}</td><td><code>{path}</code></td>", method.to_uppercase());
+        let table_row = page.split_once(&table_row).unwrap_or_else(|| panic!("{method} {path} is missing")).1;
         let who = operation["x-who"].as_str().expect("the permitted callers");
-        let end = row.find("</tr>").expect("an end");
-        assert!(row[..end].contains(&format!("<td>{who}</td>")), "{method} {path}: {}", &row[..end]);
+        let end = table_row.find("</tr>").expect("an end");
+        assert!(
+            table_row[..end].contains(&format!("<td>{who}</td>")),
+            "{method} {path}: {}",
+            &table_row[..end]
+        );
     }
     assert!(page.contains("409 <code>project_exists</code>"), "{page}");
 }

@@ -37,9 +37,9 @@ async fn the_documentation_lists_all_public_requests() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
     let mut open_paths = BTreeSet::new();
-    for (path, method, described) in operations(&document) {
+    for (path, method, operation) in operations(&document) {
         let method: Method = method.to_uppercase().parse().expect("a method");
-        let kinds = described["requestBody"]["content"].as_object();
+        let kinds = operation["requestBody"]["content"].as_object();
         let call = app.remote(method.clone(), &path.replace(['{', '}'], ""));
         let call = match kinds.and_then(|kinds| kinds.keys().next()) {
             Some(kind) if kind.starts_with("multipart/") => {

@@ -114,11 +114,11 @@ async fn a_file_has_the_requested_bit_depth() {
         assert_eq!((reader.spec().bits_per_sample, reader.spec().channels), (bits, 2));
         peaks.push((bits, answer["receipt"]["peak"].as_f64().expect("a number")));
     }
-    let (_, exact) = peaks.pop().expect("the floats");
+    let (_, exact_peaks) = peaks.pop().expect("the floats");
     for (bits, peak) in peaks {
         // Rounding and dither change a sample by up to one and a half steps.
         let step = 2_f64.powi(1 - i32::from(bits));
-        assert!((peak - exact).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact}");
+        assert!((peak - exact_peaks).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact_peaks}");
     }
 }
 
@@ -144,8 +144,8 @@ async fn noise_shaping_is_applied_to_integers_and_reported() {
 async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
     let studio = Studio::start().await;
     let project = song(0, 4, json!([]));
-    let original = studio.post(PATH, &json!({"project": project})).await.expect(200);
-    assert_eq!(original["receipt"]["normalization"], Value::Null);
+    let original_answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
+    assert_eq!(original_answer["receipt"]["normalization"], Value::Null);
     for (depth, target_lufs) in [("float32", -23.0), ("pcm16", -30.0)] {
         let request = json!({"project": project, "bit_depth": depth, "normalize": {"lufs": target_lufs, "true_peak_db": -1}});
         let answer = studio.post(PATH, &request).await.expect(200);
@@ -153,9 +153,9 @@ async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
         assert!((lufs - target_lufs).abs() < 0.1, "{depth}: {lufs} LUFS instead of {target_lufs}");
         assert!(answer["true_peak_db"].as_f64().expect("a peak") <= -1.0, "{answer}");
         let report = &answer["receipt"]["normalization"];
-        let gain_db = target_lufs - original["lufs"].as_f64().expect("a loudness");
+        let gain_db = target_lufs - original_answer["lufs"].as_f64().expect("a loudness");
         assert!((report["gain_db"].as_f64().expect("a gain") - gain_db).abs() < 0.05, "{report}");
-        assert_eq!(answer["receipt"]["frames"], original["receipt"]["frames"]);
+        assert_eq!(answer["receipt"]["frames"], original_answer["receipt"]["frames"]);
     }
     // At the highest targets, the limiter must keep the true peak below its target, including the
     // dither.
@@ -228,18 +228,18 @@ async fn a_task_renders_the_same_file() {
     let studio = Studio::start().await;
     let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100,
                          "normalize": {"lufs": -20}});
-    let direct = studio.post(PATH, &request).await.expect(200);
+    let direct_answer = studio.post(PATH, &request).await.expect(200);
     let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
     assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["kind"], &task["state"]), (&"render".into(), &"succeeded".into()));
     let result = &task["result"];
-    assert_eq!(result["receipt"], direct["receipt"]);
-    assert_ne!(result["render_id"], direct["render_id"]);
-    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct).await.bytes));
+    assert_eq!(result["receipt"], direct_answer["receipt"]);
+    assert_ne!(result["render_id"], direct_answer["render_id"]);
+    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct_answer).await.bytes));
 
-    let broken = json!({"project": {"schema_version": 1, "project_id": "p"}});
-    let started = studio.post(&format!("{PATH}?async=true"), &broken).await.expect(202);
+    let broken_project = json!({"project": {"schema_version": 1, "project_id": "p"}});
+    let started = studio.post(&format!("{PATH}?async=true"), &broken_project).await.expect(202);
     assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["state"], &task["error"]["code"]), (&"failed".into(), &"invalid_project".into()));
@@ -310,9 +310,9 @@ async fn a_render_is_deleted_by_its_owner_only() {
 
     file(&studio, &answer).await;
     let file_path = format!("/api/v1{render}/file");
-    let slow = studio.app.local(Method::GET, &file_path).response().await.into_body();
+    let slow_body = studio.app.local(Method::GET, &file_path).response().await.into_body();
     delete(render.clone()).await.expect(204);
-    let read_byte_count = axum::body::to_bytes(slow, usize::MAX).await.map_or(0, |bytes| bytes.len());
+    let read_byte_count = axum::body::to_bytes(slow_body, usize::MAX).await.map_or(0, |bytes| bytes.len());
     assert_eq!(read_byte_count, 0, "the file occupies space while somebody downloads it");
     studio.get(&format!("{render}/file")).await.problem(404, "not_found");
     delete(render).await.problem(404, "not_found");
@@ -526,8 +526,9 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
     // Several long renders run at the same time.
     let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
     let token = app.token_of_new_user("bob").await;
-    let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
-    let render_of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
+    let short_request = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
+    let render_of_bob =
+        app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short_request).send();
     let (long, render_of_bob) = tokio::join!(futures_util::future::join_all(long), render_of_bob);
     render_of_bob.expect(200);
     for answer in long {
@@ -569,14 +570,14 @@ async fn a_project_becomes_a_file_of_each_format() {
         );
         assert_eq!(answer["sample_rate_hz"], rate_hz, "{format}");
         assert_eq!(answer["bit_depth"], if name == "flac" { json!("pcm16") } else { json!(null) });
-        let audible = file(&studio, &answer).await;
-        assert_eq!((audible.status.as_u16(), audible.header("content-type")), (200, media_type));
+        let audible_file = file(&studio, &answer).await;
+        assert_eq!((audible_file.status.as_u16(), audible_file.header("content-type")), (200, media_type));
         let file_name = format!("filename*=UTF-8''T%C3%AFtle.{name}");
-        assert!(audible.header("content-disposition").ends_with(&file_name), "{format}");
-        assert!(audible.bytes.starts_with(start), "{format}");
-        let has = |text: &str| audible.bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(audible_file.header("content-disposition").ends_with(&file_name), "{format}");
+        assert!(audible_file.bytes.starts_with(start), "{format}");
+        let has = |text: &str| audible_file.bytes.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(name == "mp3" || (has("ARTIST=Ada") && has("two\nlines")), "{format}");
-        assert_eq!(audible.header("etag").len(), 66);
+        assert_eq!(audible_file.header("etag").len(), 66);
     }
 }
 
@@ -653,8 +654,8 @@ async fn selected_tracks_play_alone_even_if_they_are_muted() {
     let first_id = project["tracks"][0]["id"].clone();
     let single_render = float_bytes(&studio, &project, json!({})).await;
     project["tracks"].as_array_mut().unwrap().push(second);
-    let both = float_bytes(&studio, &project, json!({})).await;
-    assert!(both != single_render);
+    let both_tracks = float_bytes(&studio, &project, json!({})).await;
+    assert!(both_tracks != single_render);
     assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == single_render);
     project["tracks"][0]["mute"] = true.into();
     project["tracks"][1]["solo"] = true.into();

@@ -62,10 +62,11 @@ async fn renders_are_listed_with_their_receipts() {
     assert_eq!(list, json!({ "items": [] }));
 
     // A damaged description does not hide the others.
-    let damaged = second["render_id"].as_str().expect("an id");
+    let damaged_id = second["render_id"].as_str().expect("an id");
     let folder = studio.app.state.config.storage.dir.join("blobs").join(FOLDER);
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
-    let is_damaged = |path: &std::path::PathBuf| path.to_string_lossy().ends_with(&format!("{damaged}.json"));
+    let is_damaged =
+        |path: &std::path::PathBuf| path.to_string_lossy().ends_with(&format!("{damaged_id}.json"));
     std::fs::write(files.into_iter().find(is_damaged).expect("a description"), "{").expect("writes");
     assert_eq!(listed(&studio, "").await, [third["render_id"].clone(), first["render_id"].clone()]);
     studio.app.local(Method::DELETE, &path).send().await.expect(204);
@@ -91,15 +92,15 @@ async fn a_link_leads_to_a_render_until_it_ends() {
     let render_answer = render().await;
     let created_link = link(&render_answer, json!({ "expires_secs": 3_600.0 })).await.expect(201);
     let url = created_link["url"].as_str().expect("a path");
-    let shared = get(url).await;
-    assert_eq!(shared.status, 200);
-    assert!(shared.header("content-disposition").contains("attachment"));
+    let shared_file = get(url).await;
+    assert_eq!(shared_file.status, 200);
+    assert!(shared_file.header("content-disposition").contains("attachment"));
     let owner_download = app
         .remote(Method::GET, render_answer["audio_url"].as_str().expect("a path"))
         .token(&ada)
         .send()
         .await;
-    assert_eq!(shared.bytes, owner_download.bytes);
+    assert_eq!(shared_file.bytes, owner_download.bytes);
 
     // The token of a session or a changed token opens no link, and the token of a link starts no
     // session.

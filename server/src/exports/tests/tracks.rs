@@ -79,8 +79,9 @@ fn effect(id: &str, name: &str, params: Value) -> Value {
 /// automation.
 async fn song(studio: &Studio) -> Value {
     let sound = sine_wav(330.0, 48_000, 0.8);
-    let uploaded = with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;
-    let file_id = uploaded.expect(201)["files"][0]["id"].clone();
+    let upload_answer =
+        with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;
+    let file_id = upload_answer.expect(201)["files"][0]["id"].clone();
     let moving = json!([{ "target": "volume_db", "points": [
         { "tick": 0, "value": -20 }, { "tick": 960, "value": -2 }, { "tick": 1900, "value": -9 }] }]);
     json!({
@@ -133,7 +134,7 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<f32>)> {
 async fn stems_add_up_to_the_mix() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
-    let mixed = mix(&studio, &project).await;
+    let song_mix = mix(&studio, &project).await;
     let stems_result = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
     let storage = studio.get("/admin/storage").await.expect(200);
     assert!(storage["render_disk_bytes"].as_u64() > stems_result["size_bytes"].as_u64(), "{storage}");
@@ -149,13 +150,13 @@ async fn stems_add_up_to_the_mix() {
     assert_eq!(track_ids, ["piano", "drums", "bass", "voice"]);
     let length = stems[0].1.len();
     assert_eq!(stems_result["duration_secs"], length as f64 / 2.0 / 48_000.0);
-    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= mixed.len());
+    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= song_mix.len());
     let mut sum = vec![0.0; length];
     for (name, samples) in &stems {
         assert!(peak(samples) > 0.01, "{name}");
         sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
     }
-    let residual = difference(&sum, &mixed);
+    let residual = difference(&sum, &song_mix);
     assert!(residual <= LAST_BIT, "{residual}");
 }
 
@@ -172,7 +173,7 @@ async fn stems_without_a_shared_reverb_add_up_to_the_mix_to_the_last_bit() {
         "settings": { "reverb": { "level_db": -144 }, "chorus": { "level_db": -144 } },
         "tracks": [track("a", -0.7, 48), track("b", 0.4, 60), track("c", 0.0, 72)],
     });
-    let mixed = mix(&studio, &project).await;
+    let song_mix = mix(&studio, &project).await;
     let stems_result = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
     let stems =
         unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
@@ -181,16 +182,16 @@ async fn stems_without_a_shared_reverb_add_up_to_the_mix_to_the_last_bit() {
         sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
     }
     assert_eq!(stems.len(), 3);
-    assert!(sum.starts_with(&mixed), "the largest difference is {}", difference(&sum, &mixed));
+    assert!(sum.starts_with(&song_mix), "the largest difference is {}", difference(&sum, &song_mix));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stems_ignore_the_limiter_solo_and_master_effects() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
-    let quiet = json!({ "project": project, "tracks": ["drums"] });
-    let stems_result = result(&studio, STEMS, &quiet).await;
-    let quiet =
+    let quiet_request = json!({ "project": project, "tracks": ["drums"] });
+    let stems_result = result(&studio, STEMS, &quiet_request).await;
+    let quiet_request =
         unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     project["master"] = json!({ "volume_db": 21, "effects": [effect("x", "saturator", json!({}))] });
     project["tracks"][0]["solo"] = true.into();
@@ -199,7 +200,7 @@ async fn stems_ignore_the_limiter_solo_and_master_effects() {
     let loud =
         unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     let factor = 10_f32.powf(38.0 / 20.0);
-    let scaled: Vec<f32> = quiet[0].1.iter().map(|sample| sample * factor).collect();
+    let scaled: Vec<f32> = quiet_request[0].1.iter().map(|sample| sample * factor).collect();
     assert!(peak(&loud[0].1) > 1.0, "{}", peak(&loud[0].1));
     let residual = difference(&loud[0].1, &scaled);
     assert!(residual < 1e-5, "{residual}");
@@ -221,8 +222,8 @@ async fn a_stem_of_a_bus_or_group_contains_the_signal_that_passes_through_it() {
     assert!(bass == group && peak(bass) > 0.01, "the samples differ");
     // The voice plays directly and through the bus `room`.
     project["tracks"][3]["sends"] = json!([]);
-    let direct = &stems(&project, json!(["voice"])).await[0];
-    let sum: Vec<f32> = direct.iter().zip(room).map(|(direct, room)| direct + room).collect();
+    let direct_stem = &stems(&project, json!(["voice"])).await[0];
+    let sum: Vec<f32> = direct_stem.iter().zip(room).map(|(direct_stem, room)| direct_stem + room).collect();
     assert!(peak(room) > 0.001 && difference(&sum, voice) < NULL_PEAK);
 }
 
@@ -357,7 +358,7 @@ async fn a_mixdown_is_the_mix_as_an_audio_file() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
     studio.post("/projects", &project).await.expect(201);
-    let mixed = mix(&studio, &project).await;
+    let song_mix = mix(&studio, &project).await;
     let stems_result = result(&studio, MIXDOWN, &json!({ "project_id": "song", "name": "Bounce 1/2" })).await;
     assert_eq!(stems_result["file"]["name"], "Bounce 1_2.wav");
     assert!(
@@ -365,7 +366,7 @@ async fn a_mixdown_is_the_mix_as_an_audio_file() {
             && stems_result["true_peak_db"].is_number(),
         "{stems_result}"
     );
-    assert_eq!(file(&studio, &stems_result["file"]).await, mixed);
+    assert_eq!(file(&studio, &stems_result["file"]).await, song_mix);
     let listed_files = studio.get("/audio").await.expect(200);
     assert_eq!(listed_files["items"][0]["id"], stems_result["file"]["id"]);
     let request = json!({ "project_id": "song", "bit_depth": "pcm16", "sample_rate_hz": 44100 });
@@ -390,9 +391,9 @@ async fn silent_stems_and_frozen_tracks_give_a_warning() {
         warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
     };
     // A file that contains only dither counts as silent.
-    let request = |more: Value| {
+    let request = |extra_fields: Value| {
         let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
-        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request.as_object_mut().expect("fields").extend(extra_fields.as_object().expect("fields").clone());
         request
     };
     for (path, options, expected) in [
@@ -411,12 +412,12 @@ async fn invalid_exports_are_refused_with_the_reason() {
     let studio = Studio::start().await;
     let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [
         { "id": "t", "kind": "instrument", "items": [] }] });
-    let request = |path: &str, more: Value| {
+    let request = |path: &str, extra_fields: Value| {
         let mut request = json!({ "project": empty });
         if path == FREEZE {
             request["track_id"] = "t".into();
         }
-        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request.as_object_mut().expect("fields").extend(extra_fields.as_object().expect("fields").clone());
         request
     };
     for path in [MIXDOWN, STEMS, FREEZE] {

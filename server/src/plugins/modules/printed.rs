@@ -44,16 +44,16 @@ impl Printed {
     pub(super) fn read(pipe: Option<impl Read + Send + 'static>) -> std::io::Result<Self> {
         let last_bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, closed) = mpsc::channel();
-        let kept = Arc::clone(&last_bytes);
+        let kept_bytes = Arc::clone(&last_bytes);
         std::thread::Builder::new().name("plugin-print".to_owned()).spawn(move || {
             let _closes_with_the_pipe = sender;
             let Some(mut pipe) = pipe else { return };
             let mut buffer = [0; KEPT_BYTES];
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&buffer[..count]);
-                let surplus = kept.len().saturating_sub(KEPT_BYTES);
-                kept.drain(..surplus);
+                let mut kept_bytes = kept_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                kept_bytes.extend_from_slice(&buffer[..count]);
+                let surplus = kept_bytes.len().saturating_sub(KEPT_BYTES);
+                kept_bytes.drain(..surplus);
             }
         })?;
         Ok(Self { last_bytes, closed })

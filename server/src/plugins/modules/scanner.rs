@@ -201,7 +201,7 @@ impl Scanner {
         let version = version_of(&module.path);
         lock(&self.found).insert(module.path.clone(), version.clone());
         let results = lock(&self.cached).get(&module.path).cloned().unwrap_or_default();
-        let remembered_max_secs = results.last().and_then(|(_, newest)| newest.max_secs);
+        let remembered_max_secs = results.last().and_then(|(_, newest_result)| newest_result.max_secs);
         let cached = results.into_iter().find(|(cached_version, _)| *cached_version == version);
         let requested = match to_run {
             ModulesToRun::None => None,
@@ -306,10 +306,10 @@ impl Scan {
     /// module that was found first.
     fn finish(&mut self) {
         for plugins in [&mut self.instruments, &mut self.effects] {
-            let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
+            let mut seen_plugins: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
             plugins.retain(|found| {
                 let key = (found.format, found.plugin.plugin_id.clone());
-                let first = seen.entry(key).or_insert_with(|| found.module.clone());
+                let first = seen_plugins.entry(key).or_insert_with(|| found.module.clone());
                 // Plugins with the same id in one module are not duplicates.
                 let is_duplicate = *first != found.module;
                 if is_duplicate {

@@ -71,9 +71,9 @@ pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, Vec<Versi
     let query = "SELECT path, version, contents FROM plugin_modules ORDER BY scanned_at";
     let rows = sqlx::query(query).fetch_all(db).await?;
     let mut results_by_path: HashMap<PathBuf, Vec<VersionedResult>> = HashMap::with_capacity(rows.len());
-    for row in &rows {
+    for db_row in &rows {
         let (path, version, text): (String, String, String) =
-            (row.try_get("path")?, row.try_get("version")?, row.try_get("contents")?);
+            (db_row.try_get("path")?, db_row.try_get("version")?, db_row.try_get("contents")?);
         if let Ok(result) = serde_json::from_str(&text) {
             results_by_path.entry(PathBuf::from(path)).or_default().push((version, result));
         }

@@ -124,11 +124,11 @@ impl Picker {
             open_dialog.child.stdout.take().map(|standard_output| standard_output.take(OUTPUT_MAX_BYTES));
         let err = open_dialog.child.stderr.take().map(|err| err.take(OUTPUT_MAX_BYTES));
         let (Some(mut standard_output), Some(mut err)) = (standard_output, err) else { return Ok(None) };
-        let reading = async {
+        let read_output = async {
             tokio::try_join!(standard_output.read_to_end(&mut stdout), err.read_to_end(&mut stderr))
         };
         tokio::select! {
-            read = reading => drop(read?),
+            read = read_output => drop(read?),
             () = open_dialog.end_requested() => return Ok(None),
         }
         let status = open_dialog.child.wait().await?;

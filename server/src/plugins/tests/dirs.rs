@@ -26,8 +26,8 @@ async fn add_folder(app: &TestApp, path: &Path) -> Answer {
 }
 
 async fn remove(app: &TestApp, path: &Path) -> Answer {
-    let encoded: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
-    app.local(Method::DELETE, &format!("{PATH}?path={encoded}")).send().await
+    let encoded_path: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
+    app.local(Method::DELETE, &format!("{PATH}?path={encoded_path}")).send().await
 }
 
 async fn listed(app: &TestApp) -> Value {
@@ -38,18 +38,25 @@ async fn listed(app: &TestApp) -> Value {
 async fn folders_can_be_added_once_and_removed() {
     let app = TestApp::start().await;
     let (_folder, real_path) = folder();
-    let (one, two) = (real_path.join("one"), real_path.join("zwei mit Ü"));
+    let (first_dir, two) = (real_path.join("one"), real_path.join("zwei mit Ü"));
     fs::create_dir(&two).expect("makes");
-    fs::create_dir(&one).expect("makes");
-    symlink(&one, real_path.join("link")).expect("makes a symbolic link");
+    fs::create_dir(&first_dir).expect("makes");
+    symlink(&first_dir, real_path.join("link")).expect("makes a symbolic link");
     assert_eq!(listed(&app).await, json!([]));
     assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
-    assert_eq!(add_folder(&app, &real_path.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
-    add_folder(&app, &one).await.expect(200);
-    assert_eq!(listed(&app).await, json!([two, one]), "links are resolved, and no folder is listed twice");
+    assert_eq!(
+        add_folder(&app, &real_path.join("link")).await.expect(200)["plugin_dirs"],
+        json!([two, first_dir])
+    );
+    add_folder(&app, &first_dir).await.expect(200);
+    assert_eq!(
+        listed(&app).await,
+        json!([two, first_dir]),
+        "links are resolved, and no folder is listed twice"
+    );
     // A folder that was deleted from the disk can be removed from the list.
     fs::remove_dir(&two).expect("removes");
-    assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([one]));
+    assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([first_dir]));
     let detail = remove(&app, &two).await.problem(404, "not_found");
     assert!(detail.contains("zwei mit Ü"), "{detail}");
     let audit = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
@@ -65,21 +72,21 @@ async fn folders_can_be_added_once_and_removed() {
 #[tokio::test]
 async fn usual_folders_are_suggested_until_they_are_added() {
     let (_folder, real_path) = folder();
-    let (one, two) = (real_path.join("one"), real_path.join("two"));
-    for dir in [&one.join("inside"), &two] {
+    let (first_dir, two) = (real_path.join("one"), real_path.join("two"));
+    for dir in [&first_dir.join("inside"), &two] {
         fs::create_dir_all(dir).expect("makes");
     }
-    symlink(&one, real_path.join("link")).expect("makes a symbolic link");
+    symlink(&first_dir, real_path.join("link")).expect("makes a symbolic link");
     fs::write(real_path.join("file"), "text").expect("writes");
     let names = ["none", "file", "link", "one", "two", "one/inside"];
     let dirs = std::env::join_paths(names.map(|name| real_path.join(name))).expect("a list");
     let dirs = dirs.to_str().expect("text");
     let app = TestApp::with(&[("SF_PLUGIN_SUGGESTED_DIRS", dirs)]).await;
     let suggested = async || app.local(Method::GET, PATH).send().await.expect(200)["suggested"].clone();
-    assert_eq!(suggested().await, json!([one, two]));
+    assert_eq!(suggested().await, json!([first_dir, two]));
     assert_eq!(listed(&app).await, json!([]), "suggested folders are not scanned");
-    assert_eq!(add_folder(&app, &one).await.expect(200)["suggested"], json!([two]));
-    assert_eq!(remove(&app, &one).await.expect(200)["suggested"], json!([one, two]));
+    assert_eq!(add_folder(&app, &first_dir).await.expect(200)["suggested"], json!([two]));
+    assert_eq!(remove(&app, &first_dir).await.expect(200)["suggested"], json!([first_dir, two]));
     // Callers who may not add folders get no suggestions.
     let token = app.token_of_new_user("ada").await;
     let by_ada = app.remote(Method::GET, PATH).token(&token).send().await.expect(200);
@@ -116,16 +123,19 @@ async fn invalid_folders_are_refused_with_the_reason() {
     assert!(detail.contains("none"), "{detail}");
     add(&app, &path_text("file")).await.problem(400, "not_a_folder");
     add(&app, &path_text("file/x")).await.problem(400, "not_a_folder");
-    let locked = real_path.join("locked");
-    fs::create_dir(&locked).expect("makes");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
+    let locked_folder = real_path.join("locked");
+    fs::create_dir(&locked_folder).expect("makes");
+    fs::set_permissions(&locked_folder, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
     // Root can read every folder, so the folder is accepted if the tests run as root.
-    match fs::read_dir(&locked) {
-        Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
-        Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
+    match fs::read_dir(&locked_folder) {
+        Ok(_) => assert_eq!(
+            add_folder(&app, &locked_folder).await.expect(200)["plugin_dirs"],
+            json!([locked_folder])
+        ),
+        Err(_) => drop(add_folder(&app, &locked_folder).await.problem(403, "not_readable")),
     }
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
-    remove(&app, &locked).await;
+    fs::set_permissions(&locked_folder, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
+    remove(&app, &locked_folder).await;
     for body in [json!({}), json!({ "path": 1 }), json!({ "path": "/", "more": 1 })] {
         let answer = app.local(Method::POST, PATH).json(&body).send().await;
         assert_eq!(answer.status, 400, "{body}");
@@ -224,11 +234,11 @@ async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
     assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real_path]));
     assert_eq!(listed(&app).await, json!([]), "the folder is in the list of the token's account only");
     app.local(Method::POST, "/api/v1/plugins/scan").token(&token).send().await.expect(200);
-    let remote = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
-    remote.problem(403, "admin_only");
+    let remote_answer = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
+    remote_answer.problem(403, "admin_only");
     let path = format!("{PATH}?path={}", real_path.display());
-    let removed = app.local(Method::DELETE, &path).token(&token).send().await;
-    assert_eq!(removed.expect(200)["plugin_dirs"], json!([]));
+    let removal_answer = app.local(Method::DELETE, &path).token(&token).send().await;
+    assert_eq!(removal_answer.expect(200)["plugin_dirs"], json!([]));
 }
 
 #[tokio::test]

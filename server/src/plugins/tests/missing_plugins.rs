@@ -37,14 +37,15 @@ async fn states_of_missing_plugins_stay_in_the_project() {
         async |id: &str| call(Method::GET, &format!("{PROJECTS}/{id}")).send().await.expect(200);
     let song = song();
     call(Method::POST, PROJECTS).json(&song).send().await.expect(201);
-    let loaded = read_project("song").await;
-    assert_eq!(loaded, song);
-    let save = call(Method::PUT, &format!("{PROJECTS}/song")).header("if-match", "\"1\"").json(&loaded);
+    let loaded_project = read_project("song").await;
+    assert_eq!(loaded_project, song);
+    let save =
+        call(Method::PUT, &format!("{PROJECTS}/song")).header("if-match", "\"1\"").json(&loaded_project);
     save.send().await.expect(200);
     assert_eq!(read_project("song").await, song);
 
     // Exports leave the plugins out, and bundles contain their states.
-    let (_, left_out) = mix(&service, &loaded).await;
+    let (_, left_out) = mix(&service, &loaded_project).await;
     let pointers: Vec<&Value> =
         left_out.as_array().expect("a list").iter().map(|part| &part["pointer"]).collect();
     for pointer in ["/tracks/0/synth_engine", "/tracks/0/effects/0", "/master/effects/0"] {

@@ -68,14 +68,14 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     let first_ids = sound_ids(&first);
 
     // The song sounds different with each effect that is bypassed.
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
     for pointer in ["/tracks/1/effects/1", "/tracks/0/effects/0"] {
-        let mut bypassed = song.clone();
-        bypassed.pointer_mut(pointer).expect("an effect")["bypass"] = true.into();
-        let (other_mix, left_out) = mix(&service, &bypassed).await;
+        let mut bypassed_song = song.clone();
+        bypassed_song.pointer_mut(pointer).expect("an effect")["bypass"] = true.into();
+        let (other_mix, left_out) = mix(&service, &bypassed_song).await;
         assert_eq!(left_out, json!([]));
-        assert!(difference(&mixed, &other_mix) > 0.001, "{pointer}");
+        assert!(difference(&song_mix, &other_mix) > 0.001, "{pointer}");
     }
 
     // Sounds are rendered again only if the signal before the effect changes.
@@ -110,17 +110,17 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     let mut changed_song = song.clone();
     changed_song["tracks"][1] = freeze_result["track"].clone();
     let (mix_after, _) = mix(&service, &changed_song).await;
-    let residual = difference(&mixed, &mix_after);
+    let residual = difference(&song_mix, &mix_after);
     assert!(residual < 2.0 * NULL_PEAK, "{residual}");
 
     // The page plays the stored sound of the master's effect, which is the mix before the limiter.
     let address = format!("/api/v1/plugins/sounds/{}", first_ids[4]);
     let master = samples(&service, &address.as_str().into()).await;
-    assert!(peak(&master) > 0.01 && master.len() > mixed.len() / 2);
-    let residual = difference(&mixed, &master);
+    assert!(peak(&master) > 0.01 && master.len() > song_mix.len() / 2);
+    let residual = difference(&song_mix, &master);
     assert!(residual < 1e-4, "the limiter of the mix changes the signal: {residual}");
-    let unknown = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
-    unknown.problem(404, "not_found");
+    let unknown_answer = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
+    unknown_answer.problem(404, "not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,14 +187,14 @@ async fn parameters_and_automation_reach_the_plugin() {
     // The delay begins at 0.625 seconds. A name with a slash cannot be a target, so the id is used.
     let points = json!([{"tick": 0, "value": 0, "curve": "step"}, {"tick": 1200, "value": 0.9}]);
     let lanes = json!([{"target": "d/6", "points": points}]);
-    let (automated, left_out) = mix(&service, &song(effect("d", &ids[1]), lanes)).await;
+    let (automated_mix, left_out) = mix(&service, &song(effect("d", &ids[1]), lanes)).await;
     assert_eq!(left_out, json!([]));
     let start = 2 * 30_000;
-    assert!(difference(&automated[..start], &off[..start]) < 1e-3);
-    assert!(difference(&automated[start..], &off[start..]) > 0.01);
-    let mut wrong = effect("d", &ids[1]);
-    wrong["params"] = json!({"Dry/Wet": "half"});
-    let request = json!({"project": song(wrong, json!([]))});
+    assert!(difference(&automated_mix[..start], &off[..start]) < 1e-3);
+    assert!(difference(&automated_mix[start..], &off[start..]) > 0.01);
+    let mut wrong_effect = effect("d", &ids[1]);
+    wrong_effect["params"] = json!({"Dry/Wet": "half"});
+    let request = json!({"project": song(wrong_effect, json!([]))});
     let refusal = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
     let detail = refusal.problem(422, "bad_plugin_parameter");
     assert!(detail.contains("Dry/Wet"), "{detail}");
@@ -233,9 +233,9 @@ fn link_of(service: &PluginService, module: &str) -> std::path::PathBuf {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_instrument_keeps_its_state_and_sounds_the_same_after_reinstallation() {
     let (service, ids) = service_with(&[NEKOBI]).await;
-    let saved =
+    let save_answer =
         json!({"plugin_id": ids[0], "params": {"Cutoff": 0.9, "VCF Resonance": 0.8}, "with_state": true});
-    let state = post(&service, "/plugins/parameters", &saved, 200).await["state"].clone();
+    let state = post(&service, "/plugins/parameters", &save_answer, 200).await["state"].clone();
     let (plain_mix, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
     let mut song = project(&[quiet_track("bass", &ids[0], &[])]);
     song["tracks"][0]["synth_engine"]["state"] = state;
@@ -293,9 +293,9 @@ async fn plugins_process_the_side_chain_of_another_track() {
             let song = song(effect, pitch);
             let sounds = sounds(&service, &song).await;
             let sound = sounds.iter().find(|sound| sound["effect_id"] == "c").expect("a sound");
-            let (mixed, left_out) = mix(&service, &song).await;
+            let (song_mix, left_out) = mix(&service, &song).await;
             assert_eq!(left_out, json!([]));
-            (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), mixed)
+            (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), song_mix)
         };
         let (id_of_48, mix_of_48) = rendered_effect(&side_chained, 48).await;
         let (id_of_84, mix_of_84) = rendered_effect(&side_chained, 84).await;
@@ -318,8 +318,8 @@ async fn plugins_process_the_side_chain_of_another_track() {
     let mut side_chained = effect("d", delay);
     let (plain_mix, _) = mix(&service, &song(&side_chained, 48)).await;
     side_chained["side_chain"] = "source".into();
-    let (ignored, left_out) = mix(&service, &song(&side_chained, 48)).await;
-    assert_eq!((left_out, difference(&plain_mix, &ignored)), (json!([]), 0.0));
+    let (ignored_mix, left_out) = mix(&service, &song(&side_chained, 48)).await;
+    assert_eq!((left_out, difference(&plain_mix, &ignored_mix)), (json!([]), 0.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -347,7 +347,7 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     assert_eq!(freeze_result["left_out"], json!([]));
     // The instruments of the bass and the drum, which play the same notes, and the compressor.
     assert_eq!(stored_sounds(&service), 2 * 2);
-    let (mixed, _) = mix(&service, &song).await;
+    let (song_mix, _) = mix(&service, &song).await;
     assert_eq!(
         stored_sounds(&service),
         2 * 4,
@@ -357,6 +357,6 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     changed_song["tracks"][0] = freeze_result["track"].clone();
     let (mix_after, left_out) = mix(&service, &changed_song).await;
     assert_eq!(left_out, json!([]));
-    let largest_difference = difference(&mixed, &mix_after);
+    let largest_difference = difference(&song_mix, &mix_after);
     assert!(largest_difference < 1e-6, "the frozen track differs by {largest_difference}");
 }

@@ -122,10 +122,10 @@ async fn an_effect_of_a_bus_processes_the_sends_of_two_tracks() {
     };
     let first = song([-12.0, -12.0], [48, 60]);
     let (id, sound) = rendered_song(&first).await;
-    let (mixed, left_out) = mix(&service, &first).await;
+    let (song_mix, left_out) = mix(&service, &first).await;
     assert_eq!(left_out, json!([]));
-    assert!(peak(&mixed) > 0.01);
-    let largest_difference = difference(&mixed, &sound);
+    assert!(peak(&song_mix) > 0.01);
+    let largest_difference = difference(&song_mix, &sound);
     assert_eq!(largest_difference, 0.0, "the page and the export have different samples");
     for other in [
         song([-12.0, -18.0], [48, 60]),

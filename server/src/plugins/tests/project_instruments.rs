@@ -62,20 +62,21 @@ pub(super) fn difference(a: &[f32], b: &[f32]) -> f32 {
 async fn exports_play_plugin_instruments() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     let song = project(&[plugin_track("bass", &ids[0]), plugin_track("lost", "00000000")]);
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out[0]["pointer"], "/tracks/1/synth_engine");
     assert!(left_out[0]["reason"].as_str().is_some_and(|reason| reason.contains("00000000")), "{left_out}");
     assert_eq!(left_out.as_array().map(Vec::len), Some(1));
-    let start = mixed.iter().position(|value| value.abs() > 1e-3).expect("a sound") as f64 / 2.0 / 48_000.0;
+    let start =
+        song_mix.iter().position(|value| value.abs() > 1e-3).expect("a sound") as f64 / 2.0 / 48_000.0;
     assert!((0.499..0.52).contains(&start), "the note begins at 0.5 seconds: {start}");
-    assert!((0.05..0.7).contains(&peak(&mixed)), "{}", peak(&mixed));
+    assert!((0.05..0.7).contains(&peak(&song_mix)), "{}", peak(&song_mix));
 
     let freeze_result = freeze(&service, &song, "bass").await;
     assert_eq!(freeze_result["left_out"], json!([]), "the other track is not needed");
     let mut changed_song = song.clone();
     changed_song["tracks"][0] = freeze_result["track"].clone();
     let (mix_after, _) = mix(&service, &changed_song).await;
-    let residual = difference(&mixed, &mix_after);
+    let residual = difference(&song_mix, &mix_after);
     assert!(residual < NULL_PEAK, "{residual}");
 
     // The track has the samples that `POST /plugins/midi-render` returns.
@@ -117,9 +118,9 @@ async fn exports_set_and_automate_parameters_as_midi_renders_do() {
         render_notes(&service, &json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]})).await;
     assert!(difference(&plain_render, &single_render) > 0.01, "the values change the sound");
 
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
-    assert!(peak(&mixed) > 0.01);
+    assert!(peak(&song_mix) > 0.01);
     bass["synth_engine"]["params"] = json!({"999": 0.8});
     let render = post(&service, "/plugins/render", &json!({"project": project(&[bass])}), 200).await;
     let warning = render["warnings"][0].as_str().expect("a warning");

@@ -102,9 +102,9 @@ async fn the_twenty_first_autosave_replaces_the_oldest() {
     }
     put(&app, "w", project("s0", "Newer")).await.expect(200);
     put(&app, "w", project("s20", "Draft")).await.expect(200);
-    let kept = songs(&app).await;
-    assert_eq!((kept.len(), kept[0].as_str(), kept[1].as_str()), (20, "s20", "s0"));
-    assert!(!kept.contains(&"s1".to_owned()), "{kept:?}");
+    let kept_songs = songs(&app).await;
+    assert_eq!((kept_songs.len(), kept_songs[0].as_str(), kept_songs[1].as_str()), (20, "s20", "s0"));
+    assert!(!kept_songs.contains(&"s1".to_owned()), "{kept_songs:?}");
 }
 
 #[tokio::test]

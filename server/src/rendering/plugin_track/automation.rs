@@ -49,12 +49,12 @@ impl AutomationCurve {
     /// Returns the curve through the points of a project's automation lane. `frame_at` returns the
     /// frame of a tick.
     pub fn of_points(parameter: String, points: &[PointOfProject], frame_at: &dyn Fn(u32) -> u64) -> Self {
-        let compiled = |point: &PointOfProject| AutomationPoint {
+        let compiled_point = |point: &PointOfProject| AutomationPoint {
             frame: frame_at(point.tick),
             value: point.value.clamp(0.0, 1.0),
             curve: point.curve.into(),
         };
-        let mut points: Vec<AutomationPoint> = points.iter().map(compiled).collect();
+        let mut points: Vec<AutomationPoint> = points.iter().map(compiled_point).collect();
         points.sort_by_key(|point| point.frame);
         Self { parameter, points }
     }
@@ -171,11 +171,11 @@ mod tests {
             point(10, 0.5, CurveOfProject::Curvature(0.5)),
         ];
         let curve = AutomationCurve::of_points("7".to_owned(), &points, &|tick| u64::from(tick) * 10);
-        let compiled = |frame, value, curve| AutomationPoint { frame, value, curve };
+        let compiled_point = |frame, value, curve| AutomationPoint { frame, value, curve };
         let expected = [
-            compiled(0, 0.0, Curve::Step),
-            compiled(100, 0.5, Curve::Arc(0.5)),
-            compiled(260, 1.0, Curve::Linear),
+            compiled_point(0, 0.0, Curve::Step),
+            compiled_point(100, 0.5, Curve::Arc(0.5)),
+            compiled_point(260, 1.0, Curve::Linear),
         ];
         assert_eq!(curve.points, expected);
     }

@@ -39,8 +39,8 @@ async fn truncated_banks_are_refused() {
     let bytes = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let cuts = [0, 1, 4, 8, 11, 12, 16, 20, 100, 500, 10_000, 3_000_000, 5_900_000];
     for cut in cuts.into_iter().chain((1..20).map(|step| bytes.len() - step * 997)) {
-        let played = check(&studio, &bytes[..cut], &format!("cut at {cut}")).await;
-        assert!(!played, "a bank cut at {cut} is played");
+        let is_playable = check(&studio, &bytes[..cut], &format!("cut at {cut}")).await;
+        assert!(!is_playable, "a bank cut at {cut} is played");
     }
     assert!(check(&studio, &bytes, "whole").await);
 }
@@ -70,16 +70,16 @@ async fn corrupted_tables_do_not_crash() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         state >> 8
     };
-    let mut played = 0;
+    let mut is_playable = 0;
     for round in 0..40 {
         let mut bytes = whole_bank.clone();
         for _ in 0..(1 << (round % 10)) {
             let offset = tables + random() as usize % (bytes.len() - tables);
             bytes[offset] = random() as u8;
         }
-        played += usize::from(check(&studio, &bytes, &format!("round {round}")).await);
+        is_playable += usize::from(check(&studio, &bytes, &format!("round {round}")).await);
     }
-    assert!(played > 0, "every corrupted bank was refused, so none reached the synthesizer");
+    assert!(is_playable > 0, "every corrupted bank was refused, so none reached the synthesizer");
 }
 
 #[tokio::test]

@@ -32,8 +32,8 @@ async fn a_bank_is_sent_with_the_requested_presets() {
         "the order of the presets must not matter"
     );
     let call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
-    let unchanged = call.header("if-none-match", &tag).send().await;
-    assert_eq!((unchanged.status.as_u16(), unchanged.header("etag")), (304, &*tag));
+    let unchanged_answer = call.header("if-none-match", &tag).send().await;
+    assert_eq!((unchanged_answer.status.as_u16(), unchanged_answer.header("etag")), (304, &*tag));
     let other_bank = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
     assert_ne!(other_bank.header("etag"), tag);
     let part = studio.app.local(Method::GET, &format!("/api/v1{path}")).header("range", "bytes=0-3");
@@ -86,8 +86,8 @@ async fn invalid_lists_of_presets_are_refused() {
         let detail = answer.problem(422, "bad_presets");
         assert!(detail.contains("entry"), "{list}: {detail}");
     }
-    let many = vec!["0:0"; 5_000].join(",");
-    let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={many}")).await;
+    let many_presets = vec!["0:0"; 5_000].join(",");
+    let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={many_presets}")).await;
     answer.problem(422, "bad_presets");
 }
 
@@ -121,6 +121,6 @@ async fn the_error_for_a_reduced_bank_that_needs_too_much_memory_names_the_bank(
     let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
     assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
     assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
-    let small = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
-    assert_eq!(presets(&small.bytes), [(0, 0)]);
+    let small_bank = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&small_bank.bytes), [(0, 0)]);
 }

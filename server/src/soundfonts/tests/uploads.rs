@@ -68,8 +68,9 @@ impl<'a> TestUser<'a> {
         let body = json!({"notes": [note], "soundfont_id": id, "tail_secs": 0.1});
         let answer = self.post("/api/v1/plugins/soundfont-render", &body).await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
-        let used = format!("{} {}", answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback"));
-        (float_samples(&answer.bytes), used)
+        let used_bank =
+            format!("{} {}", answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback"));
+        (float_samples(&answer.bytes), used_bank)
     }
 }
 
@@ -107,9 +108,11 @@ async fn an_upload_sounds_identical_to_an_installed_file() {
         let mut listed_bank = ada.entry(&id).await.expect("is listed");
         listed_bank["uploaded"] = answer["uploaded"].clone();
         assert_eq!(listed_bank, answer);
-        let available = ada.get("/api/v1/plugins/available").await.expect(200);
-        let available = available["soundfonts"].as_array().expect("a list");
-        assert!(available.iter().any(|entry| entry["soundfont_id"] == *id && entry["source"] == "upload"));
+        let available_sounds = ada.get("/api/v1/plugins/available").await.expect(200);
+        let available_sounds = available_sounds["soundfonts"].as_array().expect("a list");
+        assert!(
+            available_sounds.iter().any(|entry| entry["soundfont_id"] == *id && entry["source"] == "upload")
+        );
 
         let file = ada.download(&id).await;
         assert!(file.status == 200 && file.bytes == bytes, "the download differs from the uploaded file");
@@ -121,8 +124,8 @@ async fn an_upload_sounds_identical_to_an_installed_file() {
         std::fs::write(studio.path(&format!("installed-{format}.{format}")), &bytes).expect("writes");
         std::fs::write(studio.path(&format!("reduced-{format}.sf2")), &reduced.bytes).expect("writes");
         studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
-        let (sound, used) = ada.note(&id).await;
-        assert!(peak(&sound) > 0.01 && used == format!("{id} false"), "{used}");
+        let (sound, used_bank) = ada.note(&id).await;
+        assert!(peak(&sound) > 0.01 && used_bank == format!("{id} false"), "{used_bank}");
         for other in ["installed", "reduced"] {
             assert!(sound == ada.note(&format!("{other}{format}")).await.0, "{other} {format}");
         }
@@ -149,8 +152,8 @@ async fn users_cannot_access_uploads_of_other_users() {
     let (hers_tag, sound) = (ada_answer.header("etag").to_owned(), ada.note("mine").await.0);
     for other in [&bob, &admin] {
         assert_eq!(other.entry("mine").await, None);
-        let available = other.get("/api/v1/plugins/available").await.expect(200);
-        assert!(!available.to_string().contains("\"mine\""), "{available}");
+        let available_sounds = other.get("/api/v1/plugins/available").await.expect(200);
+        assert!(!available_sounds.to_string().contains("\"mine\""), "{available_sounds}");
         let answer = other.download("mine").await;
         assert_eq!(
             (answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback")),
@@ -160,8 +163,8 @@ async fn users_cannot_access_uploads_of_other_users() {
         let call =
             studio.app.remote(Method::GET, path).token(&other.token).header("if-none-match", &hers_tag);
         assert_eq!(call.send().await.status, 200, "the entity tag of another user's file must not match");
-        let (others_sound, used) = other.note("mine").await;
-        assert!(others_sound != sound && used == "timgm6mb true", "{used}");
+        let (others_sound, used_bank) = other.note("mine").await;
+        assert!(others_sound != sound && used_bank == "timgm6mb true", "{used_bank}");
         other.delete("mine").await.problem(404, "not_found");
     }
     assert_eq!(catalog_before.header("etag"), bob.get(CATALOG).await.header("etag"));
@@ -195,11 +198,14 @@ async fn a_task_uses_the_soundfonts_of_its_owner() {
     };
     let render = "/api/v1/plugins/render?async=true";
     let body = json!({"project": project});
-    let used =
+    let used_bank =
         async |caller| result(caller, render, &body).await["receipt"]["settings"]["soundfonts"].clone();
-    assert_eq!((used(&ada).await, used(&bob).await), (json!(["mine"]), json!(["timgm6mb"])));
-    let direct = ada.post("/api/v1/plugins/render", &body).await.expect(200);
-    assert_eq!(result(&ada, render, &body).await["receipt"]["pcm_sha256"], direct["receipt"]["pcm_sha256"]);
+    assert_eq!((used_bank(&ada).await, used_bank(&bob).await), (json!(["mine"]), json!(["timgm6mb"])));
+    let direct_answer = ada.post("/api/v1/plugins/render", &body).await.expect(200);
+    assert_eq!(
+        result(&ada, render, &body).await["receipt"]["pcm_sha256"],
+        direct_answer["receipt"]["pcm_sha256"]
+    );
     for (path, fields) in [("mixdown", json!({})), ("stems", json!({})), ("freeze", json!({"track_id": "t"}))]
     {
         let mut body = body.clone();
@@ -237,13 +243,13 @@ async fn an_upload_comes_before_the_soundfont_of_the_system_and_lists_it() {
         (&json!("sf2"), &json!("sf3"))
     );
     assert_eq!(second_upload["uploaded"]["already_there"], true);
-    let (sound, used) = ada.note("timgm6mb").await;
-    assert!(sound != system_sound && used == "timgm6mb false", "{used}");
+    let (sound, used_bank) = ada.note("timgm6mb").await;
+    assert!(sound != system_sound && used_bank == "timgm6mb false", "{used_bank}");
     assert!(ada.note("gone").await.0 == sound, "the upload with the default's id is the default");
 
     // Both uploads are deleted, and the answer names the owner of the remaining SoundFont.
-    let deleted = ada.delete("timgm6mb").await;
-    assert_eq!((deleted.status.as_u16(), deleted.header("x-soundfont-instead")), (204, "system"));
+    let delete_answer = ada.delete("timgm6mb").await;
+    assert_eq!((delete_answer.status.as_u16(), delete_answer.header("x-soundfont-instead")), (204, "system"));
     assert_eq!(stored_files(&studio.app), [""; 0]);
     assert!(ada.note("timgm6mb").await.0 == system_sound);
     ada.delete("timgm6mb").await.problem(403, "system_soundfont");
@@ -442,14 +448,14 @@ async fn a_scan_names_the_files_that_are_not_played() {
         (&scan["soundfonts"][2]["path"], &scan["soundfonts"][2]["directory"]),
         (&Value::Null, &Value::Null)
     );
-    let ignored: Vec<String> = list(&scan["ignored"], "path");
+    let ignored_files: Vec<String> = list(&scan["ignored"], "path");
     let path = |name: &str| real_path.join(name).display().to_string();
-    assert_eq!(ignored, [path("b/twin.sf2"), path("twin.sf3")]);
+    assert_eq!(ignored_files, [path("b/twin.sf2"), path("twin.sf3")]);
     let reasons = list(&scan["ignored"], "reason");
     assert!(reasons[0].contains("found earlier") && reasons[0].contains(&path("a/Twin.sf2")), "{reasons:?}");
     assert!(reasons[1].contains("precedence over an SF3"), "{reasons:?}");
     let scans = app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
-    assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored);
+    assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored_files);
     let catalog = app.local(Method::GET, CATALOG).send().await.expect(200);
     let twin = &catalog["soundfonts"][0];
     assert_eq!(list(&twin["others"], "format"), ["sf2", "sf3"]);
@@ -508,13 +514,13 @@ async fn a_soundfont_with_any_letter_in_its_name_can_be_found_and_deleted_by_its
     let studio = Studio::start().await;
     let caller = TestUser::new(&studio.app, "nermin").await;
     // The lower case of this letter is an i with a combining mark.
-    let uploaded = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
-    let id = uploaded["soundfont_id"].as_str().expect("an id").to_owned();
+    let upload_answer = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
+    let id = upload_answer["soundfont_id"].as_str().expect("an id").to_owned();
     assert_eq!(caller.entry(&id).await.expect("is listed")["source"], "upload");
     let in_path: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let downloaded = caller.download(&in_path).await;
+    let downloaded_bank = caller.download(&in_path).await;
     assert_eq!(
-        (downloaded.status.as_u16(), downloaded.header("x-soundfont-fallback")),
+        (downloaded_bank.status.as_u16(), downloaded_bank.header("x-soundfont-fallback")),
         (200, "false"),
         "{id}"
     );
@@ -526,9 +532,9 @@ async fn a_soundfont_with_any_letter_in_its_name_can_be_found_and_deleted_by_its
 async fn the_number_of_presets_is_limited_per_soundfont_and_per_user() {
     let studio = Studio::start().await;
     let caller = TestUser::new(&studio.app, "many").await;
-    let uploaded = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
-    assert_eq!(uploaded["presets"].as_array().map(Vec::len), Some(1 << 15));
-    let reasons = uploaded["uploaded"]["skipped"]["reasons"].to_string();
+    let upload_answer = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
+    assert_eq!(upload_answer["presets"].as_array().map(Vec::len), Some(1 << 15));
+    let reasons = upload_answer["uploaded"]["skipped"]["reasons"].to_string();
     assert!(reasons.contains("it has 40001 records; only the first 32769 are read"), "{reasons}");
     caller.upload("b.sf2", &sf2_of_presets(40_001)).await.expect(201);
     let detail = caller.upload("c.sf2", &sf2(900)).await.problem(422, "too_many_presets");

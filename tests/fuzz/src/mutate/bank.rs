@@ -61,9 +61,9 @@ fn parse(mut bytes: &[u8]) -> Option<File> {
     let (form, mut body) = body.split_first_chunk::<4>()?;
     let mut file = File { form: *form, lists: Vec::new() };
     while let Some((_, list)) = split(&mut body) {
-        let (kind, mut inner) = list.split_first_chunk::<4>()?;
+        let (kind, mut inner_bytes) = list.split_first_chunk::<4>()?;
         let mut chunks = Vec::new();
-        while let Some((id, body)) = split(&mut inner) {
+        while let Some((id, body)) = split(&mut inner_bytes) {
             chunks.push(Chunk::new(&id, body.to_vec()));
         }
         file.lists.push(List { kind: *kind, chunks });

@@ -56,8 +56,8 @@ pub(crate) fn write(chunks: &[Chunk], order: Order, is_padded: bool) -> Vec<u8> 
 /// Mutates a chunk within a RIFF, RF64 or AIFF file.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let order = if bytes.starts_with(b"FORM") { Order::Big } else { Order::Little };
-    let (head, inner) = bytes.split_at_checked(12)?;
-    let mut chunks = parse(inner, order, true);
+    let (head, inner_bytes) = bytes.split_at_checked(12)?;
+    let mut chunks = parse(inner_bytes, order, true);
     if chunks.is_empty() {
         return None;
     }
@@ -75,17 +75,17 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
         5 => in_place(&mut chunk.body),
         _ => word(&mut chunk.body, choices),
     }
-    let inner = write(&chunks, order, true);
+    let inner_bytes = write(&chunks, order, true);
     let mut output = head.to_vec();
     // A size that is a placeholder stays unchanged.
     if ![0, u32::MAX].contains(&u32::from_le_bytes([head[4], head[5], head[6], head[7]])) {
-        let size = inner.len() as u32 + 4;
+        let size = inner_bytes.len() as u32 + 4;
         output[4..8].copy_from_slice(&if order == Order::Little {
             size.to_le_bytes()
         } else {
             size.to_be_bytes()
         });
     }
-    output.extend(inner);
+    output.extend(inner_bytes);
     Some(output)
 }
