@@ -16,8 +16,8 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// Returns a message if the command is unknown or has an invalid field. Also if the session
-    /// cannot be played after a bank or audio file was removed.
+    /// The command is unknown or has an invalid field, or the session cannot be played without a
+    /// removed bank or audio file.
     #[wasm_bindgen(js_name = carryOut)]
     pub fn carry_out(
         &mut self,

@@ -92,10 +92,10 @@ mod tests {
         let library_file = library_path(&folder.path().join("Foo.vst3"));
         match expected {
             Ok(file) => {
-                assert_eq!(library_file, Ok(folder.path().join(file.replace("HERE", &library_folder))))
+                assert_eq!(library_file, Ok(folder.path().join(file.replace("HERE", &library_folder))));
             }
             Err(reason) => {
-                assert!(library_file.as_ref().is_err_and(|error| error.contains(reason)), "{library_file:?}")
+                assert!(library_file.as_ref().is_err_and(|error| error.contains(reason)), "{library_file:?}");
             }
         }
     }

@@ -57,8 +57,8 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-/// Plays for 20,000 frames and edits the track. Returns the output from 8,000 frames after the edit
-/// on.
+/// Plays for 20,000 frames and edits the track. Returns the output that begins 8,000 frames after
+/// the edit.
 fn edited_output(events_before: &[TrackEvent], events_after: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), events_before);
     mixer.play();

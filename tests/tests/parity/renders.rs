@@ -31,12 +31,11 @@ impl Pcm {
     pub(super) fn difference_db(&self, other_render: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
         let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
-        let pairs = sides.iter().flat_map(|(this_frame, other_render)| {
-            this_frame[start..].iter().zip(&other_render[from..from + frames])
+        let pairs = sides.iter().flat_map(|(values, other_values)| {
+            values[start..].iter().zip(&other_values[from..from + frames])
         });
-        let largest = pairs.fold(0.0_f32, |largest, (this_frame, other_render)| {
-            largest.max((this_frame - other_render).abs())
-        });
+        let largest =
+            pairs.fold(0.0_f32, |largest, (value, other_value)| largest.max((value - other_value).abs()));
         20.0 * f64::from(largest.max(1e-10)).log10()
     }
 
@@ -56,17 +55,15 @@ impl Pcm {
     /// Describes the difference from another render: the first frame and the largest difference.
     pub(super) fn difference(&self, other_render: &Self) -> String {
         let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
-        let first = sides.iter().filter_map(|(this_frame, other_render)| {
-            this_frame
+        let first = sides.iter().filter_map(|(values, other_values)| {
+            values
                 .iter()
-                .zip(*other_render)
-                .position(|(this_frame, other_render)| this_frame.to_bits() != other_render.to_bits())
+                .zip(*other_values)
+                .position(|(value, other_value)| value.to_bits() != other_value.to_bits())
         });
+        let largest = sides.iter().flat_map(|(values, other_values)| values.iter().zip(*other_values));
         let largest =
-            sides.iter().flat_map(|(this_frame, other_render)| this_frame.iter().zip(*other_render));
-        let largest = largest.fold(0.0_f32, |largest, (this_frame, other_render)| {
-            largest.max((this_frame - other_render).abs())
-        });
+            largest.fold(0.0_f32, |largest, (value, other_value)| largest.max((value - other_value).abs()));
         format!("first at frame {:?}, at most by {largest:e}", first.min())
     }
 }

@@ -342,7 +342,7 @@ impl Effect for Reverb {
             let delayed_block = &mut wet[..frames];
             input.read(self.room.current().pre_delay_frames + frames, delayed_block);
             self.room.crossfade(delayed_block, |room, delayed_block| {
-                input.read(room.pre_delay_frames + frames, delayed_block)
+                input.read(room.pre_delay_frames + frames, delayed_block);
             });
             self.diffusers[side].process(offset, &self.gains[5], delayed_block);
             // The gain applies to the network's input. A change of the decay time thus does not
