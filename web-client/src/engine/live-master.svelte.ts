@@ -14,14 +14,16 @@ export type PluginSoundMode = 'cached' | 'live';
 
 const isMode = (value: unknown): value is PluginSoundMode => value === 'cached' || value === 'live';
 const STORAGE_KEY = 'masterPlugins';
-/** Where a browser keeps a larger buffer, for slow connections and busy machines. */
+/**
+ * Key of the browser's storage for a larger buffer, which slow connections and busy machines need.
+ */
 const BUFFER_KEY = 'liveBufferBlocks';
 const isBufferChoice = (value: unknown): value is number | null =>
   Number.isInteger(value) && Number(value) >= 8 && Number(value) <= BUFFER_CHOICE_MAX;
 
 export class LiveMaster {
   mode = $state<PluginSoundMode>(readStored(STORAGE_KEY, 'cached', isMode));
-  /** What the worker reported last; null if there is no live chain. */
+  /** The last report of the worker; null if there is no live chain. */
   report = $state.raw<WorkerReport | null>(null);
   /** Figures of the audio thread; null if there is no live chain. */
   figures = $state.raw<LiveFigures | null>(null);

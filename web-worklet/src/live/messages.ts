@@ -53,7 +53,7 @@ export type LivePluginState =
 /** State of the connection to the service; `failed` if the worker cannot run at all. */
 export type LiveConnection = { kind: 'connecting' } | { kind: 'open' } | { kind: 'lost'; detail: string } | { kind: 'failed'; detail: string };
 
-/** What the worker tells the page when it changes. */
+/** The state that the worker reports to the page whenever it changes. */
 export type WorkerReport = {
   connection: LiveConnection;
   /** Plugins by the ids of their effects. */
