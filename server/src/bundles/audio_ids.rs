@@ -78,7 +78,7 @@ impl Replacer<'_> {
                 push_list(output, view.entries(), |output, entry| {
                     self.value(output, entry, part.entry().unwrap_or(part));
                     true
-                })
+                });
             }
             (JsonKind::Text, Part::FileId | Part::FileUrl) => {
                 let text = view.as_text().unwrap_or_default();
