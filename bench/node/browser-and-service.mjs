@@ -32,9 +32,9 @@ export async function withService(program, page, bank, use) {
     service.stdout.resume();
     return await use(url);
   } finally {
-    const ended = new Promise((done) => service.once('exit', done));
+    const exitPromise = new Promise((done) => service.once('exit', done));
     service.kill('SIGTERM');
-    await ended;
+    await exitPromise;
     rmSync(storage, { recursive: true });
   }
 }

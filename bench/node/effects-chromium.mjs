@@ -12,11 +12,11 @@ const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'applicatio
  */
 async function prepareInPage(name) {
   const bytes = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
-  const read = (file) => bytes(`/files/${file}`);
+  const readFileBytes = (file) => bytes(`/files/${file}`);
   const bindings = await import('/package/dsp_wasm.js');
   const { loadFiles, prepareSession } = await import('/scripts/effects-speed.mjs');
   const module = await WebAssembly.compile(await bytes('/package/dsp_wasm_bg.wasm'));
-  const { playOnce, soundSecs } = prepareSession(bindings, module, await loadFiles(read), name, await read(`${name}.session`));
+  const { playOnce, soundSecs } = prepareSession(bindings, module, await loadFiles(readFileBytes), name, await readFileBytes(`${name}.session`));
   window.playOnce = playOnce;
   return soundSecs;
 }
@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
   if (!folders[base]) return response.end('<!doctype html>');
   createReadStream(join(folders[base], name)).on('error', () => response.writeHead(404).end()).pipe(response);
 });
-await new Promise((done) => server.listen(0, '127.0.0.1', done));
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const browser = await chromium.launch({
   executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],

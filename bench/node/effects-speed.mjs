@@ -9,8 +9,8 @@ const CALL_FRAMES = 128;
 const WARM_UP_SECS = 4;
 
 /** Loads the files that sessions play. `read` returns the bytes of the file with a name. */
-export async function loadFiles(read) {
-  const [bank, audio, lengths] = await Promise.all(['bank.sf2', 'audio.f32', 'lengths.json'].map(read));
+export async function loadFiles(readFile) {
+  const [bank, audio, lengths] = await Promise.all(['bank.sf2', 'audio.f32', 'lengths.json'].map(readFile));
   return { bank, audio, lengths: JSON.parse(new TextDecoder().decode(lengths)) };
 }
 

@@ -30,8 +30,8 @@ function play(frames) {
 }
 
 play(WARM_UP_SECS * RATE_HZ);
-const before = process.cpuUsage();
+const cpuBefore = process.cpuUsage();
 play(lengthFrames);
-const { user, system } = process.cpuUsage(before);
+const { user, system } = process.cpuUsage(cpuBefore);
 if (!(loudest > 0.001)) throw new Error(`the song was silent: the measured peak is ${loudest}, expected more than 0.001`);
 console.log(JSON.stringify({ cpu_secs: (user + system) / 1e6, sound_secs: lengthFrames / RATE_HZ }));

@@ -8,7 +8,7 @@ const TIMEOUT_SECS = 60;
  * page was opened.
  */
 async function firstNote(timeoutMs) {
-  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   while (!window.songfoundry?.engine) await pause(5);
   const { context, output } = window.songfoundry.engine;
   const analyser = new AnalyserNode(context, { fftSize: 2048 });

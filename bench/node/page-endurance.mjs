@@ -16,9 +16,9 @@ const figures = await withService(program, folder, bank, async (url) => {
     await page.getByRole('button', { name: 'Play', pressed: true }).waitFor();
     const underruns = () =>
       page.evaluate(() => new Promise((done) => { const end = window.songfoundry.engine.onStatus((status) => { end(); done(status.underruns); }); }));
-    const before = await underruns();
+    const underrunsBefore = await underruns();
     await page.waitForTimeout(Number(playSecs) * 1000);
-    const dropOuts = (await underruns()) - before;
+    const dropOuts = (await underruns()) - underrunsBefore;
     await page.keyboard.press('Space');
 
     const session = await page.context().newCDPSession(page);

@@ -95,9 +95,9 @@ async function measure(address) {
   );
 }
 
-const [first, ...others] = process.argv.slice(2);
+const [first, ...otherArguments] = process.argv.slice(2);
 try {
-  await (others.length === 0 ? measure(first) : withService(first, ...others, measure));
+  await (otherArguments.length === 0 ? measure(first) : withService(first, ...otherArguments, measure));
 } finally {
   await browser.close();
 }

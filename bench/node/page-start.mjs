@@ -5,11 +5,11 @@ import { launchChromium, withService } from './browser-and-service.mjs';
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs in the page: returns the milliseconds from opening the page to the first paint, to an enabled
- * button Play, and to the first audible sample after a click on it.
+ * Runs in the page: returns the milliseconds from opening the page to the first paint, to an
+ * enabled button Play, and to the first audible sample.
  */
 async function start(timeoutMs) {
-  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   const button = () => document.querySelector('button[aria-label="Play"]:enabled');
   while (!button() && performance.now() < timeoutMs) await pause(2);
   const interactiveMs = performance.now();

@@ -51,8 +51,8 @@ function play(secs) {
 }
 
 play(WARM_UP_SECS);
-const before = process.cpuUsage();
+const cpuBefore = process.cpuUsage();
 play(song.duration);
-const { user, system } = process.cpuUsage(before);
+const { user, system } = process.cpuUsage(cpuBefore);
 if (!(loudest > 0.001)) throw new Error(`the song was silent: the measured peak is ${loudest}, expected more than 0.001`);
 console.log(JSON.stringify({ cpu_secs: (user + system) / 1e6, sound_secs: song.duration }));

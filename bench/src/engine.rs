@@ -38,21 +38,21 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
     mixer.play();
     let (mut left, mut right) = (vec![0.0; call_frames], vec![0.0; call_frames]);
     let cpu_start = process::process_cpu_secs()?;
-    let mut done = 0;
+    let mut processed_frames = 0;
     let mut voice_frames = 0;
     let mut peak = 0.0_f32;
-    while done < session.length_frames {
+    while processed_frames < session.length_frames {
         mixer.process(&mut left, &mut right);
         peak = peak.max(left[0].abs());
         voice_frames += mixer.active_voice_count() * call_frames;
-        done += call_frames as u64;
+        processed_frames += call_frames as u64;
     }
     let cpu_secs = process::process_cpu_secs()? - cpu_start;
     let speed = EngineSpeed {
         cpu_secs,
         voice_frame_ns: cpu_secs * 1e9 / voice_frames as f64,
-        voices: voice_frames as f64 / done as f64,
-        sound_secs: done as f64 / f64::from(session.sample_rate_hz),
+        voices: voice_frames as f64 / processed_frames as f64,
+        sound_secs: processed_frames as f64 / f64::from(session.sample_rate_hz),
     };
     anyhow::ensure!(
         peak > SILENT_PEAK,

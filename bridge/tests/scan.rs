@@ -39,10 +39,10 @@ fn vst3_plugins_are_listed_with_their_kind() {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = format!("Mixed.vst3/Contents/{}-linux/Mixed.so", std::env::consts::ARCH);
     install(&folder, "mixed", &inside);
-    let listed = plugins(&scan(&folder.path().join("Mixed.vst3")));
+    let listed_plugins = plugins(&scan(&folder.path().join("Mixed.vst3")));
     let id = |digits: &str| digits.repeat(16);
     assert_eq!(
-        listed.iter().map(id_name_and_kind).collect::<Vec<_>>(),
+        listed_plugins.iter().map(id_name_and_kind).collect::<Vec<_>>(),
         [
             (id("31").as_str(), "Mixed Drums", PluginKind::Instrument),
             (id("32").as_str(), "Mixed Echo", PluginKind::Effect),
@@ -50,14 +50,14 @@ fn vst3_plugins_are_listed_with_their_kind() {
         ]
     );
     assert!(
-        listed
+        listed_plugins
             .iter()
             .all(|plugin| (plugin.vendor.as_str(), plugin.version.as_str()) == ("Songfoundry", "1.2.3"))
     );
-    assert_eq!(listed[0].categories, ["Instrument", "Drum"]);
+    assert_eq!(listed_plugins[0].categories, ["Instrument", "Drum"]);
     // Classes of other categories are not listed.
-    let single = plugins(&scan(&install(&folder, "instrument", "Single.VST3")));
-    assert_eq!(single.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
+    let single_plugin = plugins(&scan(&install(&folder, "instrument", "Single.VST3")));
+    assert_eq!(single_plugin.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
 }
 
 #[test]
@@ -73,10 +73,10 @@ fn vst2_plugins_are_classified_by_their_flags() {
 #[test]
 fn all_plugins_of_a_vst2_shell_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let listed = plugins(&scan(&install(&folder, "vst2_shell", "Shell.so")));
+    let listed_plugins = plugins(&scan(&install(&folder, "vst2_shell", "Shell.so")));
     let synth = ("00000001", "Shell Synth", PluginKind::Instrument);
     let effect = ("00000002", "Shell Effect", PluginKind::Effect);
-    assert_eq!(listed.iter().map(id_name_and_kind).collect::<Vec<_>>(), [synth, effect]);
+    assert_eq!(listed_plugins.iter().map(id_name_and_kind).collect::<Vec<_>>(), [synth, effect]);
 }
 
 /// Changes the field `e_machine` of an ELF file.
@@ -142,10 +142,10 @@ fn text_that_a_module_prints_does_not_mix_with_records() {
 #[test]
 fn a_module_that_ends_the_helper_leaves_no_end_record() {
     let folder = tempfile::tempdir().expect("a folder");
-    let exited = scan(&install(&folder, "leave", "Leave.vst3"));
-    assert_eq!((records(&exited), exited.status.code()), (Vec::new(), Some(0)));
-    let crashed = scan(&install(&folder, "crash", "Crash.vst3"));
-    assert_eq!((records(&crashed), crashed.status.code()), (Vec::new(), None));
+    let exit_scan = scan(&install(&folder, "leave", "Leave.vst3"));
+    assert_eq!((records(&exit_scan), exit_scan.status.code()), (Vec::new(), Some(0)));
+    let crash_scan = scan(&install(&folder, "crash", "Crash.vst3"));
+    assert_eq!((records(&crash_scan), crash_scan.status.code()), (Vec::new(), None));
     let hungry = scan(&install(&folder, "hungry", "Hungry.vst3"));
     assert_eq!((records(&hungry), hungry.status.code()), (Vec::new(), None));
 }
@@ -165,8 +165,8 @@ fn the_helper_ends_when_its_parent_ends() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("a shell");
-    let mut printed = String::new();
-    shell.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("ends");
-    assert_eq!(printed, "");
+    let mut printed_text = String::new();
+    shell.stdout.take().expect("a pipe").read_to_string(&mut printed_text).expect("ends");
+    assert_eq!(printed_text, "");
     shell.wait().expect("ended");
 }

@@ -53,10 +53,10 @@ impl Supervised {
 
 #[test]
 fn the_supervisor_ends_as_the_command_does() {
-    let mut whole = Supervised::scan("instrument");
-    assert_eq!(whole.child.wait().expect("ends").code(), Some(0));
-    let mut exited = Supervised::scan("leave");
-    assert_eq!(exited.child.wait().expect("ends").code(), Some(0));
+    let mut whole_scan = Supervised::scan("instrument");
+    assert_eq!(whole_scan.child.wait().expect("ends").code(), Some(0));
+    let mut exiting_scan = Supervised::scan("leave");
+    assert_eq!(exiting_scan.child.wait().expect("ends").code(), Some(0));
     for (module, signal) in [("crash", nix::libc::SIGSEGV), ("clinging", nix::libc::SIGABRT)] {
         let mut supervised = Supervised::scan(module);
         assert_eq!(supervised.child.wait().expect("ends").signal(), Some(signal), "{module}");

@@ -169,13 +169,13 @@ impl QuantizerProcessor {
         let limit = 4.0 * scale;
         for (sample, step) in samples.iter().zip(steps) {
             let input = if sample.is_nan() { 0.0 } else { (f64::from(*sample) * scale).clamp(-limit, limit) };
-            let exact = input - self.past_errors();
-            let rounded = rounded_down(exact + self.dither.value() + 0.5);
+            let exact_value = input - self.past_errors();
+            let rounded_value = rounded_down(exact_value + self.dither.value() + 0.5);
             // The error is computed before clipping. It thus stays small for any input, and the
             // feedback loop is stable.
             self.errors.copy_within(..TAP_COUNT - 1, 1);
-            self.errors[0] = f64::from(rounded) - exact;
-            *step = self.clipped(rounded);
+            self.errors[0] = f64::from(rounded_value) - exact_value;
+            *step = self.clipped(rounded_value);
         }
     }
 
@@ -211,12 +211,12 @@ fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [
     let (lowest, highest) = (-scale, scale - 1.0);
     let mut clipped_count = 0;
     for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {
-        let exact = f64::from(*sample) * scale + triangular(*bits);
-        let exact = if exact.is_nan() { 0.0 } else { exact };
-        let rounded = (exact + ROUNDING_OFFSET) - ROUNDING_OFFSET;
-        let limited_value = if rounded > lowest { rounded } else { lowest };
+        let exact_value = f64::from(*sample) * scale + triangular(*bits);
+        let exact_value = if exact_value.is_nan() { 0.0 } else { exact_value };
+        let rounded_value = (exact_value + ROUNDING_OFFSET) - ROUNDING_OFFSET;
+        let limited_value = if rounded_value > lowest { rounded_value } else { lowest };
         let limited_value = if limited_value < highest { limited_value } else { highest };
-        clipped_count += u64::from(limited_value != rounded);
+        clipped_count += u64::from(limited_value != rounded_value);
         *step = (limited_value + ROUNDING_OFFSET).to_bits() as i32;
     }
     clipped_count
@@ -274,14 +274,14 @@ mod tests {
     fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_quantizer() {
         let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
         let mut quantizer = quantizer(16, NoiseShaping::Wannamaker, 48_000);
-        let whole = quantized(&mut quantizer, &samples);
+        let whole_output = quantized(&mut quantizer, &samples);
         for size in [1, 7, 256] {
             quantizer.reset();
             let in_calls: Vec<i32> = samples
                 .chunks(size)
                 .flat_map(|call_samples| quantized(&mut quantizer, call_samples))
                 .collect();
-            assert_eq!(in_calls, whole, "output in calls of {size} samples");
+            assert_eq!(in_calls, whole_output, "output in calls of {size} samples");
         }
     }
 
@@ -320,7 +320,10 @@ mod tests {
         assert!(lowest > -1.0 && highest < 1.0 && lowest < -0.999 && highest > 0.999);
         assert!(worst < 5.0);
         // The largest magnitude of a dither value.
-        let largest = 1.0 - 1.0 / 4_294_967_296.0;
-        assert_eq!([triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)], [largest, -largest]);
+        let largest_value = 1.0 - 1.0 / 4_294_967_296.0;
+        assert_eq!(
+            [triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)],
+            [largest_value, -largest_value]
+        );
     }
 }

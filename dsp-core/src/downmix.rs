@@ -87,12 +87,12 @@ impl Downmix {
     }
 
     /// Mixes `frames`, which have one interleaved channel per speaker, and appends the result to
-    /// `out`, with [`Self::channel_count`] interleaved channels. An incomplete last frame is
+    /// `output`, with [`Self::channel_count`] interleaved channels. An incomplete last frame is
     /// dropped.
-    pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
+    pub fn mix(&self, frames: &[f32], output: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
             let whole_len = frames.len() - frames.len() % self.gains.len().max(1);
-            out.extend_from_slice(&frames[..whole_len]);
+            output.extend_from_slice(&frames[..whole_len]);
             return;
         }
         for frame in frames.chunks_exact(self.gains.len()) {
@@ -101,7 +101,7 @@ impl Downmix {
                 mixed[0] += value * gains[0];
                 mixed[1] += value * gains[1];
             }
-            out.extend_from_slice(&mixed);
+            output.extend_from_slice(&mixed);
         }
     }
 }
@@ -111,9 +111,9 @@ mod tests {
     use super::*;
 
     fn mixed(count: usize, frame: &[f32]) -> Vec<f32> {
-        let mut out = Vec::new();
-        Downmix::new(&Speaker::default_layout(count)).mix(frame, &mut out);
-        out
+        let mut output = Vec::new();
+        Downmix::new(&Speaker::default_layout(count)).mix(frame, &mut output);
+        output
     }
 
     #[test]
@@ -153,8 +153,8 @@ mod tests {
         }
         // In every layout, both sides get more than the front channel alone.
         for count in 3..=8 {
-            let out = mixed(count, &alloc::vec![1.0; count]);
-            assert!(out[0] > 1.0 && out[1] > 1.0, "{count} channels give {out:?}");
+            let output = mixed(count, &alloc::vec![1.0; count]);
+            assert!(output[0] > 1.0 && output[1] > 1.0, "{count} channels give {output:?}");
         }
     }
 }

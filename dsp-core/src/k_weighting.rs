@@ -123,8 +123,9 @@ impl KWeighting {
         let (mut shelf, mut high_pass) = (self.shelf.clone(), self.high_pass.clone());
         let mut sum = f64x2::new(*sums);
         for (left, right) in left.iter().zip(right) {
-            let weighted = high_pass.next(shelf.next(f64x2::new([f64::from(*left), f64::from(*right)])));
-            sum += weighted * weighted;
+            let weighted_frame =
+                high_pass.next(shelf.next(f64x2::new([f64::from(*left), f64::from(*right)])));
+            sum += weighted_frame * weighted_frame;
         }
         shelf.flush();
         high_pass.flush();

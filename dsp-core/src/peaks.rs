@@ -79,15 +79,15 @@ impl PeakBuilder {
 /// Returns the pairs of the next coarser level. Each of them merges two pairs of `values`.
 pub fn halve_resolution(values: &[i16], channels: usize) -> Vec<i16> {
     let pair_values = 2 * channels.max(1);
-    let mut out = Vec::with_capacity(values.len().div_ceil(2) + pair_values);
+    let mut output = Vec::with_capacity(values.len().div_ceil(2) + pair_values);
     for pair_chunk in values.chunks(2 * pair_values) {
         let (first, second) = pair_chunk.split_at(pair_values.min(pair_chunk.len()));
         for (index, value) in first.iter().enumerate() {
             let second_value = second.get(index).copied().unwrap_or(*value);
-            out.push(if index % 2 == 0 { second_value.min(*value) } else { second_value.max(*value) });
+            output.push(if index % 2 == 0 { second_value.min(*value) } else { second_value.max(*value) });
         }
     }
-    out
+    output
 }
 
 #[cfg(test)]
@@ -99,10 +99,10 @@ mod tests {
         let mut reader = PeakBuilder::new(2, 3);
         reader.add(&[0.5, -0.5, -1.0, 0.25, 0.0]);
         reader.add(&[]);
-        let mut whole = PeakBuilder::new(2, 3);
-        whole.add(&[0.5, -0.5, -1.0, 0.25, 0.0, 0.0, 2.0, -0.1]);
+        let mut whole_peaks = PeakBuilder::new(2, 3);
+        whole_peaks.add(&[0.5, -0.5, -1.0, 0.25, 0.0, 0.0, 2.0, -0.1]);
         assert_eq!(
-            whole.finish(),
+            whole_peaks.finish(),
             [-32_767, 16_384, -16_384, 8_192, 32_767, 32_767, -3_277, -3_277],
             "pairs of one complete and one incomplete interval"
         );

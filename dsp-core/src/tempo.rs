@@ -113,8 +113,8 @@ impl TempoMap {
     /// Returns the offset of a tick from its nearest frame, in frames, from -0.5 to 0.5. The offset
     /// is positive if the tick is after the frame.
     pub fn offset_frames(&self, tick: u64, sample_rate_hz: u32) -> f64 {
-        let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
-        let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;
+        let nearest_units = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
+        let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest_units as i128;
         beyond as f64 / UNITS_PER_FRAME as f64
     }
 
@@ -179,9 +179,13 @@ mod tests {
         for sample_rate_hz in [44_100, 48_000, 96_000] {
             for tick in (0..20_000).step_by(7) {
                 let frame = map.frame_at(tick, sample_rate_hz);
-                let back = map.tick_at(frame, sample_rate_hz);
-                assert_eq!(map.frame_at(back, sample_rate_hz), frame, "tick {tick} at {sample_rate_hz} Hz");
-                assert!(back >= tick);
+                let round_trip_tick = map.tick_at(frame, sample_rate_hz);
+                assert_eq!(
+                    map.frame_at(round_trip_tick, sample_rate_hz),
+                    frame,
+                    "tick {tick} at {sample_rate_hz} Hz"
+                );
+                assert!(round_trip_tick >= tick);
             }
         }
     }

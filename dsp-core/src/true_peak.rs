@@ -324,13 +324,13 @@ mod tests {
         let samples = noise(5_003);
         for rate_hz in [44_100, 96_000] {
             let mut meter = TruePeakMeter::new(rate_hz);
-            let whole = peaks(&mut meter, &samples, 5_003);
-            assert!(whole[0] > whole[1]);
+            let whole_peaks = peaks(&mut meter, &samples, 5_003);
+            assert!(whole_peaks[0] > whole_peaks[1]);
             for call_frames in [1, 7, 128, 1_024] {
                 meter.reset();
                 assert_eq!(
                     peaks(&mut meter, &samples, call_frames),
-                    whole,
+                    whole_peaks,
                     "peaks in calls of {call_frames} frames at {rate_hz} Hz"
                 );
             }
@@ -375,13 +375,13 @@ mod tests {
     #[test]
     fn every_instruction_set_gives_bit_identical_peaks() {
         let samples = noise(3_000);
-        let measured =
+        let measured_dbtp =
             || [44_100, 96_000].map(|rate_hz| peaks(&mut TruePeakMeter::new(rate_hz), &samples, 3_000));
-        let best = measured();
+        let best_peak = measured_dbtp();
         crate::simd::force_baseline(true);
-        let baseline = measured();
+        let baseline = measured_dbtp();
         crate::simd::force_baseline(false);
-        assert_eq!(best, baseline);
+        assert_eq!(best_peak, baseline);
     }
 
     #[test]
@@ -438,10 +438,10 @@ mod tests {
                 let peak = assert_no_alloc::assert_no_alloc(|| meter.end_interval());
                 assert!((peak - expected).abs() < 0.002 && peak == last, "{peak} and {last} for {level}");
             }
-            let whole = meter.true_peak();
+            let whole_peaks = meter.true_peak();
             assert!(
-                (whole - 2.0 / core::f32::consts::PI).abs() < 0.002,
-                "the peak of all intervals is {whole}"
+                (whole_peaks - 2.0 / core::f32::consts::PI).abs() < 0.002,
+                "the peak of all intervals is {whole_peaks}"
             );
             assert_eq!(meter.sample_peak(), 0.5);
         }

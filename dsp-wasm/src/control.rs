@@ -16,8 +16,8 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// Returns a message if the command is unknown or a field of it is invalid, or if the session
-    /// cannot be played once a bank or audio file has been removed.
+    /// The command is unknown or has an invalid field, or the session cannot be played without a
+    /// removed bank or audio file.
     #[wasm_bindgen(js_name = carryOut)]
     pub fn carry_out(
         &mut self,

@@ -44,16 +44,16 @@ impl IncomingFiles {
     ///
     /// Returns a message if [`Self::begin`] was not called for the slot, or if the pieces exceed
     /// the announced size. In the second case the unfinished file is removed.
-    pub(crate) fn add(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
+    pub(crate) fn add(&mut self, slot: usize, chunk: &[u8]) -> Result<(), JsError> {
         let index = self.index_of(slot)?;
         let IncomingFile { size_bytes, bytes, .. } = &mut self.files[index];
-        if bytes.len() + piece.len() > *size_bytes {
+        if bytes.len() + chunk.len() > *size_bytes {
             let kind = self.kind;
             let detail = format!("{kind} for slot {slot} exceeds its announced size of {size_bytes} bytes");
             self.files.swap_remove(index);
             return Err(JsError::new(&detail));
         }
-        bytes.extend_from_slice(piece);
+        bytes.extend_from_slice(chunk);
         Ok(())
     }
 

@@ -67,18 +67,22 @@ impl ProjectCompiler {
         add_notes(&mut changed, &notes.to_vec(), note_counts).map_err(|reason| JsError::new(&reason))?;
         project.tracks =
             arranged(mem::take(&mut self.tracks), order, changed).map_err(|reason| JsError::new(&reason))?;
-        let compiled = compile::compile(&project, sample_rate_hz, slots);
+        let compiled_project = compile::compile(&project, sample_rate_hz, slots);
         self.tracks = project.tracks.into_iter().map(Some).collect();
-        compiled
+        compiled_project
     }
 }
 
 /// Returns the kept and the changed tracks in the order of the new version.
-fn arranged(mut kept: Vec<Option<Track>>, order: &[u32], changed: Vec<Track>) -> Result<Vec<Track>, String> {
+fn arranged(
+    mut kept_tracks: Vec<Option<Track>>,
+    order: &[u32],
+    changed: Vec<Track>,
+) -> Result<Vec<Track>, String> {
     let mut changed = changed.into_iter();
     let track_at = |index: &u32| match *index {
         CHANGED => changed.next().ok_or_else(|| "a changed track is missing".to_owned()),
-        index => kept
+        index => kept_tracks
             .get_mut(index as usize)
             .and_then(Option::take)
             .ok_or_else(|| format!("there is no unchanged track {index}")),
@@ -103,7 +107,7 @@ fn add_notes(tracks: &mut [Track], numbers: &[f64], counts: &[u32]) -> Result<()
 
 /// Creates a note from its four numbers.
 fn note_of(numbers: &[f64]) -> Result<Note, String> {
-    let whole = |value: f64, limit: f64| {
+    let whole_number = |value: f64, limit: f64| {
         if value.fract() == 0.0 && (0.0..=limit).contains(&value) {
             Ok(value)
         } else {
@@ -116,9 +120,9 @@ fn note_of(numbers: &[f64]) -> Result<Note, String> {
         return Err("a note must have four numbers".to_owned());
     };
     Ok(Note {
-        tick: whole(tick, f64::from(u32::MAX))? as u32,
-        length_ticks: whole(length_ticks, f64::from(u32::MAX))? as u32,
-        pitch: whole(pitch, 127.0)? as u8,
+        tick: whole_number(tick, f64::from(u32::MAX))? as u32,
+        length_ticks: whole_number(length_ticks, f64::from(u32::MAX))? as u32,
+        pitch: whole_number(pitch, 127.0)? as u8,
         velocity,
         extra: Default::default(),
     })
@@ -144,11 +148,11 @@ mod tests {
 
     #[test]
     fn tracks_are_kept_moved_replaced_and_removed() {
-        let kept = || ["a", "b", "c"].map(|id| Some(track(id))).to_vec();
-        let next = arranged(kept(), &[2, CHANGED, 0], vec![track("new")]).expect("tracks");
+        let kept_tracks = || ["a", "b", "c"].map(|id| Some(track(id))).to_vec();
+        let next = arranged(kept_tracks(), &[2, CHANGED, 0], vec![track("new")]).expect("tracks");
         assert_eq!(ids(&next), ["c", "new", "a"]);
         for (order, changed) in [(vec![3], vec![]), (vec![0, 0], vec![]), (vec![CHANGED], vec![])] {
-            assert!(arranged(kept(), &order, changed).is_err(), "{order:?}");
+            assert!(arranged(kept_tracks(), &order, changed).is_err(), "{order:?}");
         }
     }
 

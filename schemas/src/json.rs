@@ -84,8 +84,8 @@ impl JsonText {
         if root.kind() != JsonKind::Object {
             return self.clone();
         }
-        let mut out = String::with_capacity(self.text.len() + name.len() + value.len() + 16);
-        let mut object = ObjectWriter::new(&mut out);
+        let mut output = String::with_capacity(self.text.len() + name.len() + value.len() + 16);
+        let mut object = ObjectWriter::new(&mut output);
         let mut is_set = false;
         for (field_name, field) in root.fields() {
             if field_name.has_name(name) {
@@ -99,7 +99,7 @@ impl JsonText {
             object.text(name, value);
         }
         object.end();
-        Self::of_written(out)
+        Self::of_written(output)
     }
 
     fn of_compact(text: Vec<u8>) -> Self {

@@ -42,24 +42,24 @@ struct FieldFilter {
 }
 
 impl FieldFilter {
-    fn value(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
+    fn value(&mut self, output: &mut String, view: View<'_>, rule: &Rule) {
         let kind = if rule.one_of.is_empty() { None } else { view.get("type") };
         let rule = kind.and_then(|kind| self.schema.form(rule, kind)).unwrap_or(rule);
         match (view.kind(), rule.items) {
-            (JsonKind::Object, _) if !rule.properties.is_empty() => self.object(out, view, rule),
+            (JsonKind::Object, _) if !rule.properties.is_empty() => self.object(output, view, rule),
             (JsonKind::List, Some(items)) => {
                 let items = self.schema.rule(items);
-                push_list(out, view.entries(), |out, entry| {
-                    self.value(out, entry, items);
+                push_list(output, view.entries(), |output, entry| {
+                    self.value(output, entry, items);
                     true
                 });
             }
-            _ => out.push_str(view.as_json()),
+            _ => output.push_str(view.as_json()),
         }
     }
 
-    fn object(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
-        let mut writer = ObjectWriter::new(out);
+    fn object(&mut self, output: &mut String, view: View<'_>, rule: &Rule) {
+        let mut writer = ObjectWriter::new(output);
         // `type` is written first because it tells a reader how to read the other fields.
         let is_typed = rule.property("type").is_some();
         if let Some(kind) = view.get("type").filter(|_| is_typed) {
@@ -96,20 +96,20 @@ mod tests {
         let text = include_str!("../examples/valid/unknown-fields.json");
         let document = JsonText::read(text.as_bytes()).unwrap();
         let complete: Project = serde_json::from_str(text).unwrap();
-        let read = project(&document).unwrap();
-        assert!(!complete.extra.is_empty() && read.extra.is_empty() && read.client.is_none());
-        assert_eq!(read.tracks.len(), complete.tracks.len());
+        let read_session = project(&document).unwrap();
+        assert!(!complete.extra.is_empty() && read_session.extra.is_empty() && read_session.client.is_none());
+        assert_eq!(read_session.tracks.len(), complete.tracks.len());
 
         let value = json!({"schema_version": 1, "project_id": "p", "a": [1], "b": 2, "tracks": [
             {"id": "t", "kind": "instrument", "a": 3, "items": [
                 {"notes": [{"x": 1, "tick": 0, "length_ticks": 1, "pitch": 60, "velocity": 0.5, "a": 1}], "id": "i",
                  "start_tick": 0, "length_ticks": 9, "type": "midi"}]}]});
-        let read = project(&JsonText::of_value(&value)).unwrap();
-        assert!(read.extra.is_empty() && read.tracks[0].extra.is_empty());
-        assert_eq!(read.tracks[0].midi_items()[0].notes[0].pitch, 60);
+        let read_session = project(&JsonText::of_value(&value)).unwrap();
+        assert!(read_session.extra.is_empty() && read_session.tracks[0].extra.is_empty());
+        assert_eq!(read_session.tracks[0].midi_items()[0].notes[0].pitch, 60);
         let everything = include_str!("../examples/valid/everything.json");
-        let read = project(&JsonText::read(everything.as_bytes()).unwrap()).unwrap();
-        assert_eq!(read.tracks, serde_json::from_str::<Project>(everything).unwrap().tracks);
+        let read_session = project(&JsonText::read(everything.as_bytes()).unwrap()).unwrap();
+        assert_eq!(read_session.tracks, serde_json::from_str::<Project>(everything).unwrap().tracks);
     }
 
     #[test]
@@ -117,13 +117,13 @@ mod tests {
         let track = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u", "b": "x"}], "c": 3});
         let text = JsonText::of_value(&track);
         assert_eq!(bounded_track(text.view(), 6 + 4 + 2), (text.clone(), false));
-        let (bounded, has_left_out) = bounded_track(text.view(), 6 + 2);
+        let (bounded_text, has_left_out) = bounded_track(text.view(), 6 + 2);
         assert!(has_left_out);
         let expected = json!({"id": "t", "kind": "bus", "a": [1, 2], "sends": [{"to": "u"}], "c": 3});
-        assert_eq!(bounded.view().to_value(), expected);
-        let (bounded, has_left_out) = bounded_track(text.view(), 0);
+        assert_eq!(bounded_text.view().to_value(), expected);
+        let (bounded_text, has_left_out) = bounded_track(text.view(), 0);
         assert_eq!(
-            (bounded.as_str(), has_left_out),
+            (bounded_text.as_str(), has_left_out),
             (r#"{"id":"t","kind":"bus","sends":[{"to":"u"}]}"#, true)
         );
     }

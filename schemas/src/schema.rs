@@ -178,9 +178,9 @@ impl Reader<'_> {
             let values = || value.as_array().expect("a list").clone();
             match keyword.as_str() {
                 "type" => {
-                    let single = core::slice::from_ref(value);
+                    let single_value = core::slice::from_ref(value);
                     rule.types =
-                        value.as_array().map_or(single, Vec::as_slice).iter().map(type_name).collect();
+                        value.as_array().map_or(single_value, Vec::as_slice).iter().map(type_name).collect();
                     // Messages list the names in this order.
                     rule.types.sort_unstable();
                 }

@@ -163,8 +163,8 @@ impl Builder<'_> {
         let output = track.output.as_deref().and_then(|id| self.known_track(id, format!("{pointer}/output")));
         let events = events(track, &self.clock);
         let mut clips = self.compile_clips(track, &format!("{pointer}/items"));
-        if let Some(frozen) = &track.frozen {
-            clips.extend(self.frozen_clip(frozen, format!("{pointer}/frozen")));
+        if let Some(frozen_sound) = &track.frozen {
+            clips.extend(self.frozen_clip(frozen_sound, format!("{pointer}/frozen")));
         }
         let (events, clips) = match self.instrument_output(track) {
             Some(output) => (Vec::new(), clips.into_iter().chain([output]).collect()),

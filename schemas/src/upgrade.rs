@@ -57,11 +57,11 @@ pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeErr
 }
 
 /// Upgrades version 0, in which `schema_version` is 0, null or missing, to version 1.
-fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) {
+fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, output: &mut String) {
     let new_version = is_older.then(|| SCHEMA_VERSION.to_string());
     let new_id = is_missing(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
     let (mut has_version, mut has_id) = (false, false);
-    let mut project = ObjectWriter::new(out);
+    let mut project = ObjectWriter::new(output);
     for (field_name, value) in root.fields() {
         match (field_name.raw_name(), &new_version, &new_id) {
             ("schema_version", Some(version), _) => {
@@ -87,12 +87,12 @@ fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) 
     project.end();
 }
 
-fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
+fn upgrade_track(output: &mut String, track: View<'_>) -> bool {
     if track.kind() != JsonKind::Object {
-        out.push_str(track.as_json());
+        output.push_str(track.as_json());
         return true;
     }
-    let mut writer = ObjectWriter::new(out);
+    let mut writer = ObjectWriter::new(output);
     for (field_name, value) in track.fields() {
         match (field_name.raw_name(), value.kind()) {
             ("synth_engine", JsonKind::Null) => {}
@@ -105,27 +105,27 @@ fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
 }
 
 /// Writes an item in this version's form; returns `false` for an item that is dropped.
-fn upgrade_item(out: &mut String, item: View<'_>) -> bool {
+fn upgrade_item(output: &mut String, item: View<'_>) -> bool {
     let kind = item.get("type");
     if kind.is_some_and(|kind| kind.is_text("section")) {
-        return upgrade_section(out, item);
+        return upgrade_section(output, item);
     }
     if kind.is_some_and(|kind| kind.is_text("audio")) {
-        upgrade_audio_item(out, item);
+        upgrade_audio_item(output, item);
     } else {
-        out.push_str(item.as_json());
+        output.push_str(item.as_json());
     }
     true
 }
 
 /// Writes a section with its id under the current name; returns `false` if the section has no id.
-fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
+fn upgrade_section(output: &mut String, section: View<'_>) -> bool {
     let (current, historical) = (section.get("sectionId"), section.get("section_id"));
     // An id that is not a string is copied: validation refuses it with a pointer.
     let Some(id) = present(current).or(present(historical)).filter(|id| !id.is_text("")) else {
         return false;
     };
-    let mut writer = ObjectWriter::new(out);
+    let mut writer = ObjectWriter::new(output);
     for (field_name, value) in section.fields() {
         match field_name.raw_name() {
             "section_id" => {}
@@ -141,7 +141,7 @@ fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
 }
 
 /// Writes an audio item with its file id, both in the item and in its source.
-fn upgrade_audio_item(out: &mut String, item: View<'_>) {
+fn upgrade_audio_item(output: &mut String, item: View<'_>) {
     let source = present(item.get("source"));
     let item_id = file_id(item);
     let source_id = source.and_then(file_id);
@@ -154,7 +154,7 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     };
     let borrowed = |id: View<'_>| Cow::Owned(id.as_json().to_owned());
     let id = item_id.or(source_id).map(borrowed).or_else(url_id);
-    let mut writer = ObjectWriter::new(out);
+    let mut writer = ObjectWriter::new(output);
     let (mut has_id, mut has_source) = (false, false);
     for (field_name, value) in item.fields() {
         match field_name.raw_name() {
@@ -186,13 +186,13 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
 }
 
 /// Writes the source of an audio item. A source without a file id gets `id`.
-fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
+fn upgrade_source(output: &mut String, source: View<'_>, id: Option<&str>) {
     if !matches!(source.kind(), JsonKind::Object | JsonKind::Null) {
-        out.push_str(source.as_json());
+        output.push_str(source.as_json());
         return;
     }
     let source_id = file_id(source);
-    let mut writer = ObjectWriter::new(out);
+    let mut writer = ObjectWriter::new(output);
     let mut has_id = false;
     for (field_name, value) in source.fields() {
         match field_name.raw_name() {
@@ -237,9 +237,12 @@ fn file_id_in_url(url: &str) -> Option<&str> {
     }
     let path = url.split(['?', '#']).next()?;
     let mut segments = path.rsplit('/').filter(|segment| !segment.is_empty());
-    let last = segments.next()?;
-    let id =
-        if last == "file" { segments.next()? } else { last.rsplit_once('.').map_or(last, |(stem, _)| stem) };
+    let last_segment = segments.next()?;
+    let id = if last_segment == "file" {
+        segments.next()?
+    } else {
+        last_segment.rsplit_once('.').map_or(last_segment, |(stem, _)| stem)
+    };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (!id.is_empty() && id.len() <= 128 && id.chars().all(is_plain)).then_some(id)
 }

@@ -15,11 +15,11 @@ fn examples(folder: &str) -> Vec<(PathBuf, Value)> {
         fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     assert!(!files.is_empty(), "no examples in {}", folder.display());
-    let read = |path: &Path| {
+    let read_json = |path: &Path| {
         let text = fs::read_to_string(path).expect("a readable example");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    files.into_iter().map(|path| (path.clone(), read(&path))).collect()
+    files.into_iter().map(|path| (path.clone(), read_json(&path))).collect()
 }
 
 #[test]
@@ -48,20 +48,21 @@ fn upgrading_an_example_changes_nothing() {
     }
 }
 
-/// Whether `whole` contains every value of `part`. Numbers are compared by value. Null and empty
+/// Whether `container` contains every value of `part`. Numbers are compared by value. Null and empty
 /// collections count as missing.
-fn contains(whole: &Value, part: &Value) -> bool {
-    match (whole, part) {
+fn contains(container: &Value, part: &Value) -> bool {
+    match (container, part) {
         (Value::Null, Value::Array(part)) => part.is_empty(),
         (Value::Null, Value::Object(part)) => part.is_empty(),
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(name, value)| contains(whole.get(name).unwrap_or(&Value::Null), value))
+        (Value::Object(container), Value::Object(part)) => {
+            part.iter().all(|(name, value)| contains(container.get(name).unwrap_or(&Value::Null), value))
         }
-        (Value::Array(whole), Value::Array(part)) => {
-            whole.len() == part.len() && whole.iter().zip(part).all(|(whole, part)| contains(whole, part))
+        (Value::Array(container), Value::Array(part)) => {
+            container.len() == part.len()
+                && container.iter().zip(part).all(|(container, part)| contains(container, part))
         }
-        (Value::Number(whole), Value::Number(part)) => whole.as_f64() == part.as_f64(),
-        _ => whole == part,
+        (Value::Number(container), Value::Number(part)) => container.as_f64() == part.as_f64(),
+        _ => container == part,
     }
 }
 
@@ -73,7 +74,7 @@ fn a_round_trip_through_the_types_keeps_every_field() {
         let written = serde_json::to_value(&project).expect("JSON");
         assert!(contains(&written, &document), "{}: {written:#}", path.display());
         assert_eq!(validate(&JsonText::of_value(&written)), Ok(()), "{}", path.display());
-        let again: Project = serde_json::from_value(written).expect("a project");
-        assert_eq!(again, project, "{}", path.display());
+        let read_again: Project = serde_json::from_value(written).expect("a project");
+        assert_eq!(read_again, project, "{}", path.display());
     }
 }

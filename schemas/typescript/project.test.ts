@@ -12,7 +12,7 @@ interface InvalidExample {
   semantic?: boolean;
 }
 
-const read = (path: string): unknown =>
+const readText = (path: string): unknown =>
   JSON.parse(readFileSync(new URL(`../${path}`, import.meta.url), "utf8"));
 const examples = (folder: string): string[] => {
   const names = readdirSync(new URL(`../examples/${folder}/`, import.meta.url));
@@ -21,15 +21,15 @@ const examples = (folder: string): string[] => {
 };
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
-const validate = ajv.compile<Project>(read("json/project.schema.json") as object);
+const validate = ajv.compile<Project>(readText("json/project.schema.json") as object);
 
 describe("project.schema.json", () => {
   it.each(examples("valid"))("accepts %s", (path) => {
-    expect(validate(read(path)), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate(readText(path)), JSON.stringify(validate.errors)).toBe(true);
   });
 
   it.each(examples("invalid"))("refuses %s unless only the service can", (path) => {
-    const example = read(path) as InvalidExample;
+    const example = readText(path) as InvalidExample;
     // Examples with `semantic` break rules that a schema cannot express. Only the service checks
     // them.
     expect(validate(example.document)).toBe(example.semantic === true);
@@ -42,7 +42,7 @@ describe("project.schema.json", () => {
 
 describe("project.ts", () => {
   it("equals the types that the schema generates", async () => {
-    const committed = readFileSync(new URL("project.ts", import.meta.url), "utf8");
-    expect(committed, 'run "npm run generate" in schemas/').toBe(await generate());
+    const committedText = readFileSync(new URL("project.ts", import.meta.url), "utf8");
+    expect(committedText, 'run "npm run generate" in schemas/').toBe(await generate());
   });
 });

@@ -7,9 +7,9 @@
 //! An account or address may have at most a quarter of the requests that the service can still
 //! accept. So several busy accounts and addresses together leave capacity for others.
 //!
-//! After a request of an account has waited too long for the database, the account is limited for
-//! 10 s to half as many active requests as there are connections to the database. Otherwise, the
-//! requests of one account for a locked table could occupy all connections.
+//! If a request of an account has waited too long for the database, the account is limited for 10
+//! s. It may then have half as many active requests as there are connections to the database.
+//! Otherwise, the requests of one account for a locked table could occupy all connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -154,8 +154,8 @@ impl ActiveRequests {
         if is_full && !(connection_count == 0 && address_requests.evict(total)) {
             return Err(address_busy_error(self.0.max_per_address));
         }
-        let available = self.0.max_per_address.saturating_sub(address_requests.requests.len());
-        if 4 * connection_count >= available {
+        let available_requests = self.0.max_per_address.saturating_sub(address_requests.requests.len());
+        if 4 * connection_count >= available_requests {
             return Err(address_busy_error(self.0.max_per_address));
         }
         *total += 1;
@@ -400,9 +400,9 @@ mod tests {
     fn connections_with_many_requests_leave_capacity_for_others() {
         let requests = limited(512, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let alone: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
-        assert_eq!(alone.len(), 103);
-        drop(alone);
+        let single_account: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
+        assert_eq!(single_account.len(), 103);
+        drop(single_account);
         let _flood: Vec<_> = (0..64 * 100).filter_map(|number| begin(number % 64).ok()).collect();
         let _class: Vec<_> =
             (64..88).map(|number| begin(number).expect("the address has capacity left")).collect();
@@ -443,24 +443,25 @@ mod tests {
         }
         drop(active);
         assert_eq!(requests.lock().total, 0);
-        let alone: Vec<_> = std::iter::from_fn(|| by_account(0).ok()).collect();
-        assert_eq!(alone.len(), 128);
+        let single_account: Vec<_> = std::iter::from_fn(|| by_account(0).ok()).collect();
+        assert_eq!(single_account.len(), 128);
     }
 
     #[tokio::test]
     async fn new_connections_evict_requests_without_a_body() {
         let requests = limited(8, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("below the limit")).collect();
-        let received = begin(8).expect("the oldest is evicted");
-        let _body = received.watch_body(Body::empty());
+        let slow_requests: Vec<_> =
+            (0..8).map(|connection| begin(connection).expect("below the limit")).collect();
+        let new_request = begin(8).expect("the oldest is evicted");
+        let _body = new_request.watch_body(Body::empty());
         let answer = || async { Response::new(Body::empty()) };
-        slow[0].run(std::future::pending()).await.expect_err("it was evicted");
-        slow[1].run(answer()).await.expect("it is still active");
-        let later: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
-        assert_eq!(later.len(), 21, "each new request evicts the oldest");
-        received.run(answer()).await.expect("a request whose body has arrived is not evicted");
-        drop((slow, later, received));
+        slow_requests[0].run(std::future::pending()).await.expect_err("it was evicted");
+        slow_requests[1].run(answer()).await.expect("it is still active");
+        let later_requests: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
+        assert_eq!(later_requests.len(), 21, "each new request evicts the oldest");
+        new_request.run(answer()).await.expect("a request whose body has arrived is not evicted");
+        drop((slow_requests, later_requests, new_request));
         assert!(requests.lock().addresses.is_empty());
     }
 }

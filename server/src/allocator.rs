@@ -1,6 +1,6 @@
 //! Settings of the C library's allocator, with which freed memory returns to the operating system.
 //!
-//! By default, the GNU C library has eight heaps for each processor, and it raises its mmap
+//! By default, the GNU C library has eight heaps for each processor. It also raises its mmap
 //! threshold, up to 32 MiB, whenever it frees a mapped block. So after a few large requests, the
 //! service would keep hundreds of megabytes of unused memory. Source: mallopt(3).
 

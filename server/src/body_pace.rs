@@ -155,9 +155,9 @@ mod tests {
 
     /// Returns the status of a request whose body has `count` chunks, sent at this interval.
     async fn status(pace: BodyPace, chunk: &'static [u8], interval: Duration, count: usize) -> u16 {
-        let body = Body::from_stream(stream::unfold(0, move |sent| async move {
+        let body = Body::from_stream(stream::unfold(0, move |sent_bytes| async move {
             tokio::time::sleep(interval).await;
-            (sent < count).then_some((Ok::<_, Error>(chunk), sent + 1))
+            (sent_bytes < count).then_some((Ok::<_, Error>(chunk), sent_bytes + 1))
         }));
         let router = Router::new()
             .route("/", post(length))

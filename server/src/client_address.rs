@@ -74,7 +74,8 @@ fn address_and_port(
 
 /// Parses the address of a hop, and the port that some proxies add.
 fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
-    let unbracketed_hop = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(hop);
+    let unbracketed_hop =
+        hop.strip_prefix('[').and_then(|inner_name| inner_name.strip_suffix(']')).unwrap_or(hop);
     if let Ok(address) = unbracketed_hop.parse() {
         return Some((address, None));
     }

@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn texts_sort_in_the_order_of_their_times() {
-        let early = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_000_001_000).unwrap());
-        let late = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_100_000_000).unwrap());
-        assert_eq!(early, "2001-09-09T01:46:40.000001Z");
-        assert!(early < late);
+        let early_text = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_000_001_000).unwrap());
+        let late_text = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_100_000_000).unwrap());
+        assert_eq!(early_text, "2001-09-09T01:46:40.000001Z");
+        assert!(early_text < late_text);
     }
 }

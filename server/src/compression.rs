@@ -37,9 +37,9 @@ struct CountedRequest(Encoders);
 
 impl Encoders {
     fn count(&self) -> Option<CountedRequest> {
-        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        let count_before = self.0.fetch_add(1, Ordering::Relaxed);
         let counted_request = CountedRequest(self.clone());
-        (before < ENCODERS_MAX).then_some(counted_request)
+        (count_before < ENCODERS_MAX).then_some(counted_request)
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
             .route("/", get(text))
             .layer(layer())
             .layer(from_fn_with_state(Encoders::default(), limit));
-        for (accepted, is_compressed) in [
+        for (accepted_encodings, is_compressed) in [
             ("gzip, deflate, br", true),
             ("GZIP;q=0.5", true),
             ("identity;q=0, gzip", true),
@@ -177,10 +177,15 @@ mod tests {
             ("gzip;q=0,*;q=0", false),
             ("*;q=0.0", false),
         ] {
-            let request = Request::get("/").header(header::ACCEPT_ENCODING, accepted).body(Body::empty());
+            let request =
+                Request::get("/").header(header::ACCEPT_ENCODING, accepted_encodings).body(Body::empty());
             let answer = routes.clone().oneshot(request.expect("a request")).await.expect("an answer");
             let has_encoding = answer.headers().contains_key(header::CONTENT_ENCODING);
-            assert_eq!((answer.status(), has_encoding), (StatusCode::OK, is_compressed), "{accepted}");
+            assert_eq!(
+                (answer.status(), has_encoding),
+                (StatusCode::OK, is_compressed),
+                "{accepted_encodings}"
+            );
         }
     }
 

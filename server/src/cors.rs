@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(answer.header("access-control-allow-origin"), ORIGIN);
         let readable = answer.header("access-control-expose-headers");
         for name in ["etag", "x-soundfont-id", "x-soundfont-fallback", "x-soundfont-missing-presets"] {
-            assert!(readable.split(", ").any(|listed| listed == name), "{name}: {readable}");
+            assert!(readable.split(", ").any(|readable_name| readable_name == name), "{name}: {readable}");
         }
         let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert!(varies.iter().any(|value| *value == "origin"), "{varies:?}");

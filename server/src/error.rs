@@ -418,12 +418,12 @@ pub(crate) struct DatabaseBusy;
 /// Returns the text with an upper-case first letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let mut out: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
-    out.push_str(letters.as_str());
-    if !out.ends_with(['.', '!', '?']) {
-        out.push('.');
+    let mut output: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    output.push_str(letters.as_str());
+    if !output.ends_with(['.', '!', '?']) {
+        output.push('.');
     }
-    out
+    output
 }
 
 impl IntoResponse for ApiError {

@@ -240,8 +240,8 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
         let body = HeldBody::from_request(&request);
         let (parts, incoming) = request.into_parts();
         let chunks = Limited::new(incoming, limit.bytes()).into_data_stream();
-        let reading = body.read(chunks, |error| body_error(&*error, || limit.too_large_error()));
-        in_time(&parts.extensions, reading).await.map(Self)
+        let body_read = body.read(chunks, |error| body_error(&*error, || limit.too_large_error()));
+        in_time(&parts.extensions, body_read).await.map(Self)
     }
 }
 

@@ -61,20 +61,20 @@ impl ReservedBytes {
         let Inner { name, max_bytes, totals } = &*self.budget.0;
         let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alone = totals.bytes == self.bytes;
-        let total = totals.bytes + more_bytes;
+        let total_bytes = totals.bytes + more_bytes;
         let owner_bytes = totals.by_owner.get(&self.owner).copied().unwrap_or_default() + more_bytes;
-        if !is_alone && owner_bytes + total > *max_bytes {
+        if !is_alone && owner_bytes + total_bytes > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
                     "This request needs {more_bytes} bytes of {name}. You would then use {owner_bytes} bytes, and {} of \
                      {max_bytes} would remain free; you may use at most as many bytes as remain free. Try again in \
                      {RETRY_AFTER_SECS} seconds.",
-                    max_bytes.saturating_sub(total)
+                    max_bytes.saturating_sub(total_bytes)
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });
         }
-        totals.bytes = total;
+        totals.bytes = total_bytes;
         totals.by_owner.insert(self.owner.clone(), owner_bytes);
         self.bytes += more_bytes;
         Ok(())
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn the_only_reservation_has_no_limit() {
         let budget = FairBytes::new("tests", 10);
-        let mut large = budget.reservation("ada");
-        large.grow(1_000).expect("it is the only reservation");
-        large.grow(1_000).expect("it still is the only reservation");
+        let mut large_reservation = budget.reservation("ada");
+        large_reservation.grow(1_000).expect("it is the only reservation");
+        large_reservation.grow(1_000).expect("it still is the only reservation");
         assert!(is_busy(budget.reservation("bob").grow(1)));
     }
 }

@@ -199,15 +199,15 @@ mod tests {
             FileAnswer { file, etag: "\"a\"".to_owned(), media_type: "text/plain", save_as: None }
         };
         let counted = |request: &HeaderMap| {
-            let mut reserved = budget.reservation("ada");
-            reserved.grow(6)?;
-            answer().respond_counted(request, reserved)
+            let mut reservation = budget.reservation("ada");
+            reservation.grow(6)?;
+            answer().respond_counted(request, reservation)
         };
         let range = HeaderMap::from_iter([(header::RANGE, "bytes=1-2".parse().expect("a value"))]);
         let first = counted(&range).expect("within the budget");
         assert!(counted(&range).is_err(), "the whole file is reserved while it is sent");
-        let sent = axum::body::to_bytes(first.into_body(), usize::MAX).await.expect("a body");
-        assert_eq!(sent, "23");
+        let sent_bytes = axum::body::to_bytes(first.into_body(), usize::MAX).await.expect("a body");
+        assert_eq!(sent_bytes, "23");
         drop(counted(&HeaderMap::new()).expect("the bytes are free again"));
         let tag = HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"a\"".parse().expect("a value"))]);
         let _unchanged = counted(&tag).expect("the bytes are free again");

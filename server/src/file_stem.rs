@@ -5,9 +5,12 @@
 /// becomes `Untitled`.
 pub(crate) fn file_stem(name: &str) -> String {
     const MAX_CHARS: usize = 100;
-    let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
-    let safe_stem: String =
-        name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
+    let is_allowed = |character: char| !character.is_control() && !"/\\:*?\"<>|".contains(character);
+    let safe_stem: String = name
+        .chars()
+        .take(MAX_CHARS)
+        .map(|character| if is_allowed(character) { character } else { '_' })
+        .collect();
     let safe_stem = safe_stem.trim_matches([' ', '.']);
     if safe_stem.is_empty() { "Untitled".to_owned() } else { safe_stem.to_owned() }
 }

@@ -128,15 +128,15 @@ mod tests {
         for token in [&ada, &bob] {
             app.remote(Method::POST, "/api/v1/projects").token(token).json(&song).send().await.expect(201);
         }
-        let read = async |token: &str| {
+        let read_song = async |token: &str| {
             app.remote(Method::GET, "/api/v1/projects/song/raw").token(token).send().await
         };
         let mut waiting = app.state.held_answers.reservation(me["id"].as_str().expect("an id"));
         waiting.grow(MAX_BYTES / 2).expect("half of the budget");
-        assert!(read(&ada).await.problem(503, "busy").contains("memory for unsent responses"));
-        read(&bob).await.expect(200);
+        assert!(read_song(&ada).await.problem(503, "busy").contains("memory for unsent responses"));
+        read_song(&bob).await.expect(200);
         drop(waiting);
-        read(&ada).await.expect(200);
+        read_song(&ada).await.expect(200);
         // Answers that have been read no longer count.
         app.state.held_answers.reservation("all").grow(MAX_BYTES / 2).expect("no bytes are reserved");
     }
@@ -144,9 +144,9 @@ mod tests {
     #[tokio::test]
     async fn bytes_count_until_they_are_dropped() {
         let budget = FairBytes::new("tests", 100);
-        let mut reserved = budget.reservation("ada");
-        reserved.grow(50).expect("within the budget");
-        let mut body = CountedBody { body: Body::from("fifty"), reserved_bytes: Arc::new(reserved) };
+        let mut reservation = budget.reservation("ada");
+        reservation.grow(50).expect("within the budget");
+        let mut body = CountedBody { body: Body::from("fifty"), reserved_bytes: Arc::new(reservation) };
         let frame = body.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
         drop(body);
         assert_eq!(&frame[..], b"fifty");

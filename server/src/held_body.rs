@@ -23,7 +23,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::peer::peer_of;
 
-/// Number of bytes of each body that do not count toward the budget, so that small requests are
+/// Number of bytes of each body that do not count toward the budget. Small requests are thus
 /// accepted even while large ones use up the budget.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
@@ -253,8 +253,8 @@ mod tests {
             let waiting = read_long().await.expect("half of the memory counts");
             let refused = read_long().await.expect_err("the first body still exists");
             assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-            let short = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a short body");
-            assert_eq!(short.len(), UNCOUNTED_BYTES);
+            let short_body = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a short body");
+            assert_eq!(short_body.len(), UNCOUNTED_BYTES);
             drop(waiting);
             assert_eq!(read_long().await.expect("the memory is free again").len(), LONG_BYTES);
         }
@@ -270,9 +270,9 @@ mod tests {
                 unfinished.append(&[b'x'; 1024]).await.expect("within the budget");
             }
             assert_eq!(unfinished.bytes.capacity() >= LONG_BYTES, is_disk_full);
-            let other = read(body_of("bob", &memory), 2 * LONG_BYTES / 1024, 1024).await;
-            assert_eq!(other.is_err(), is_disk_full, "{other:?}");
-            drop(other);
+            let bob_request = read(body_of("bob", &memory), 2 * LONG_BYTES / 1024, 1024).await;
+            assert_eq!(bob_request.is_err(), is_disk_full, "{bob_request:?}");
+            drop(bob_request);
             unfinished.append(b"yz").await.expect("within the budget");
             let bytes = unfinished.complete().await.expect("within the budget");
             assert_eq!((bytes.len(), &bytes[LONG_BYTES - 1..]), (LONG_BYTES + 2, &b"xyz"[..]));

@@ -211,11 +211,14 @@ mod tests {
             file.set_len(TEMPORARY_FILES_MAX_BYTES / 2 - 1).expect("sets");
             sound(&app.state, user_id, "audio/wav", file)
         };
-        let first = send("ada").expect("within the budget");
-        assert_eq!(first.headers()[header::CONTENT_LENGTH], (TEMPORARY_FILES_MAX_BYTES / 2 - 1).to_string());
+        let first_answer = send("ada").expect("within the budget");
+        assert_eq!(
+            first_answer.headers()[header::CONTENT_LENGTH],
+            (TEMPORARY_FILES_MAX_BYTES / 2 - 1).to_string()
+        );
         let refusal = send("ada").expect_err("ada already uses half of the budget");
         assert!(matches!(refusal, ApiError::Busy { .. }), "{refusal}");
-        drop(first);
+        drop(first_answer);
         send("ada").expect("the budget is free again");
     }
 
@@ -225,15 +228,15 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * CHUNK_BYTES + 7).map(|index| index as u8).collect();
         let budget = FairBytes::new("tests", 10);
         let names = || std::fs::read_dir(&app.state.config.storage.dir).expect("reads").count();
-        let before = names();
+        let names_before = names();
         let (file, length) = make_unnamed_file(&app.state, &bytes, false).expect("writes");
-        assert_eq!(names(), before, "the file has a name");
+        assert_eq!(names(), names_before, "the file has a name");
         for body in [
             file_answer::counted_body(file, length, budget.reservation("a")),
             from_memory(bytes.clone().into(), budget.reservation("a")),
         ] {
-            let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
-            assert_eq!(sent, bytes);
+            let sent_bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+            assert_eq!(sent_bytes, bytes);
         }
     }
 
@@ -247,11 +250,11 @@ mod tests {
         let (fields, body) = ada.answer_json(text.clone()).expect("an answer").into_parts();
         assert_eq!(fields.headers[header::CONTENT_ENCODING], "gzip");
         assert_eq!(fields.headers[header::VARY], "accept-encoding");
-        let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
-        assert_eq!(fields.headers[header::CONTENT_LENGTH], sent.len().to_string());
-        let mut read = String::new();
-        flate2::read::GzDecoder::new(&*sent).read_to_string(&mut read).expect("gzip");
-        assert_eq!(read, text);
+        let sent_bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+        assert_eq!(fields.headers[header::CONTENT_LENGTH], sent_bytes.len().to_string());
+        let mut read_text = String::new();
+        flate2::read::GzDecoder::new(&*sent_bytes).read_to_string(&mut read_text).expect("gzip");
+        assert_eq!(read_text, text);
 
         let midi = ada.answer("audio/midi", text.clone()).expect("an answer");
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip;q=0"));
@@ -267,8 +270,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn unnamed_files(app: &TestApp) -> usize {
         let folder = app.state.config.storage.dir.canonicalize().expect("the folder exists");
-        let open = std::fs::read_dir("/proc/self/fd").expect("open files");
-        let targets = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        let open_file = std::fs::read_dir("/proc/self/fd").expect("open files");
+        let targets = open_file.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
         targets.filter(|to| to.starts_with(&folder) && to.to_string_lossy().ends_with(" (deleted)")).count()
     }
 
@@ -282,11 +285,11 @@ mod tests {
             let ada = Recipient::new(&app.state, "ada", &HeaderMap::new());
             let unread = ada.answer("text/plain", bytes.clone()).expect("an answer");
             assert_eq!(unnamed_files(&app), expected, "with {reserve} bytes of reserve");
-            let (mut body, mut sent) = (unread.into_body(), Vec::new());
+            let (mut body, mut sent_bytes) = (unread.into_body(), Vec::new());
             while let Some(frame) = body.frame().await {
-                sent.extend_from_slice(&frame.expect("a frame").into_data().expect("bytes"));
+                sent_bytes.extend_from_slice(&frame.expect("a frame").into_data().expect("bytes"));
             }
-            assert_eq!(sent, bytes);
+            assert_eq!(sent_bytes, bytes);
             assert!(body.frame().await.is_none(), "the body ends only once");
         }
     }

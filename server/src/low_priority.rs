@@ -55,8 +55,9 @@ pub(crate) fn lower_this_thread() {
 pub(crate) fn lower(thread: rustix::thread::Pid, nice: i32) {
     use rustix::process::{getpriority_process, setpriority_process};
     // On Linux, these functions concern a single thread.
-    let lowering = getpriority_process(Some(thread))
-        .and_then(|current| if current < nice { setpriority_process(Some(thread), nice) } else { Ok(()) });
+    let lowering = getpriority_process(Some(thread)).and_then(|current_nice| {
+        if current_nice < nice { setpriority_process(Some(thread), nice) } else { Ok(()) }
+    });
     if let Err(error) = lowering {
         tracing::warn!(%error, "cannot lower the priority of a thread");
     }
@@ -78,10 +79,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn long_work_has_a_lower_priority_than_its_caller() {
-        let before = priority_of_this_thread();
+        let priority_before = priority_of_this_thread();
         let during = run(priority_of_this_thread).expect("the thread starts");
-        assert_eq!(during, LONG_WORK.max(before));
-        assert_eq!(priority_of_this_thread(), before);
+        assert_eq!(during, LONG_WORK.max(priority_before));
+        assert_eq!(priority_of_this_thread(), priority_before);
     }
 
     #[tokio::test]

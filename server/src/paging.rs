@@ -121,11 +121,11 @@ impl<T> Page<T> {
 #[must_use]
 pub fn contains_pattern(text: &str) -> String {
     let mut pattern = String::from("%");
-    for letter in text.to_lowercase().chars() {
-        if matches!(letter, '%' | '_' | '\\') {
+    for character in text.to_lowercase().chars() {
+        if matches!(character, '%' | '_' | '\\') {
             pattern.push('\\');
         }
-        pattern.push(letter);
+        pattern.push(character);
     }
     pattern.push('%');
     pattern
@@ -156,11 +156,11 @@ mod tests {
         assert_eq!(first.items, ["a|b", "c"]);
         let second = page(2, first.next_cursor).unwrap();
         assert_eq!((second.items, second.next_cursor), (vec!["d"], None));
-        let removed = Page::from_overfetched(vec!["x", "y"], 1, |id| Position {
+        let page_after_removal = Page::from_overfetched(vec!["x", "y"], 1, |id| Position {
             time: String::new(),
             id: (*id).to_owned(),
         });
-        assert!(page(2, removed.next_cursor).is_err());
+        assert!(page(2, page_after_removal.next_cursor).is_err());
         assert!(page(0, None).is_err());
     }
 

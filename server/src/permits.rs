@@ -62,8 +62,8 @@ pub(crate) struct Bounds {
     pub(crate) waiting_weight_max: u64,
     /// Maximum number of waiting requests.
     pub(crate) waiting_requests_max: u64,
-    /// Weight beyond `running` that is reserved for users who have no running work, so that a few
-    /// users with long work do not make other users wait.
+    /// Weight beyond `running` that is reserved for users who have no running work. A few users
+    /// with long work thus do not make other users wait.
     pub(crate) reserve_for_idle_users: u32,
 }
 
@@ -226,7 +226,7 @@ impl Permits {
         is_cancelled: &dyn Fn() -> bool,
         part: impl FnOnce() -> T,
     ) -> ApiResult<Option<T>> {
-        let cancelled = async {
+        let cancellation = async {
             while !is_cancelled() {
                 tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
             }
@@ -234,7 +234,7 @@ impl Permits {
         let held = runtime.block_on(async {
             tokio::select! {
                 held = self.acquire(Some(self.permits_of_user(user_id)), 1, None) => held.map(Some),
-                () = cancelled => Ok(None),
+                () = cancellation => Ok(None),
             }
         })?;
         // The permits are held until the part has ended.
@@ -488,7 +488,7 @@ mod tests {
                 path.strip_prefix(&root).expect("a path below the root").to_string_lossy().into_owned();
             let uses = std::fs::read_to_string(&path).expect("text").contains("Semaphore");
             assert!(
-                !uses || SEMAPHORES.iter().any(|(allowed, _)| *allowed == name),
+                !uses || SEMAPHORES.iter().any(|(allowed_name, _)| *allowed_name == name),
                 "{name} uses a semaphore; use `Permits`, or list the file in SEMAPHORES with the reason"
             );
         }
@@ -568,7 +568,7 @@ mod tests {
     async fn work_notices_that_its_caller_has_disconnected() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
         let (started_sender, started) = oneshot::channel();
-        let (ended, work_ended) = oneshot::channel();
+        let (end_sender, work_ended) = oneshot::channel();
         let first = Arc::clone(&permits);
         let caller = tokio::spawn(async move {
             let work = move |caller: &Caller| {
@@ -576,7 +576,7 @@ mod tests {
                 while !caller.has_disconnected() {
                     std::thread::yield_now();
                 }
-                let _ = ended.send(());
+                let _ = end_sender.send(());
                 Ok(())
             };
             first.run(work).await
@@ -608,8 +608,8 @@ mod tests {
             tokio::task::yield_now().await;
         }
         permits.end_work_of("ada");
-        for refused in [running.await.expect("no panic"), waiting.await.expect("no panic").map(drop)] {
-            assert!(matches!(refused, Err(ApiError::Unauthorized { code: "account_disabled", .. })));
+        for refused_result in [running.await.expect("no panic"), waiting.await.expect("no panic").map(drop)] {
+            assert!(matches!(refused_result, Err(ApiError::Unauthorized { code: "account_disabled", .. })));
         }
         // An account that has been enabled again works as before.
         assert!(!permits.run_for("ada", 1, stops).await.expect("runs"));
@@ -617,20 +617,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_of_other_work_waits_for_a_permit_and_is_not_refused() {
-        let whole = Arc::new(Permits::counted("tests", 9, 9));
+        let whole_permits = Arc::new(Permits::counted("tests", 9, 9));
         let parts = Arc::new(Permits::counted("tests", 1, 0));
-        let all = parts.take_all();
+        let all_permits = parts.take_all();
         let mut running = Vec::new();
         for user in ["ada", "bob"] {
-            let (whole, parts) = (Arc::clone(&whole), Arc::clone(&parts));
+            let (whole_permits, parts) = (Arc::clone(&whole_permits), Arc::clone(&parts));
             let work = move |_: &Caller| parts.run_part(&Handle::current(), user, || Ok(user));
-            running.push(tokio::spawn(async move { whole.run_for(user, 1, work).await }));
+            running.push(tokio::spawn(async move { whole_permits.run_for(user, 1, work).await }));
         }
-        while whole.running() < 2 {
+        while whole_permits.running() < 2 {
             tokio::task::yield_now().await;
         }
         assert!(running.iter().all(|work| !work.is_finished()));
-        drop(all);
+        drop(all_permits);
         for (user, work) in ["ada", "bob"].into_iter().zip(running) {
             assert_eq!(work.await.expect("no panic").expect("the part runs"), user);
         }

@@ -117,8 +117,8 @@ impl Buckets {
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(bucket_key) {
             self.evict(&mut buckets);
         }
-        let full = Bucket { tokens: self.per_minute, updated_at: now };
-        let bucket = buckets.entry(bucket_key.to_owned()).or_insert(full);
+        let full_bucket = Bucket { tokens: self.per_minute, updated_at: now };
+        let bucket = buckets.entry(bucket_key.to_owned()).or_insert(full_bucket);
         *bucket = Bucket { tokens: self.tokens(*bucket, now), updated_at: now };
         if bucket.tokens < 1.0 {
             return Err(Duration::from_secs_f64((1.0 - bucket.tokens) * SECS_PER_MINUTE / self.per_minute));
@@ -186,8 +186,8 @@ mod tests {
         buckets.take_token("b", now).expect("another key has a separate bucket");
         buckets.take_token("a", now + Duration::from_secs(1)).expect("a token is added each second");
         buckets.take_token("a", now + Duration::from_secs(1)).expect_err("only one token was added");
-        let later = now + Duration::from_secs(3600);
-        assert_eq!((0..).take_while(|_| buckets.take_token("a", later).is_ok()).count(), 60);
+        let later_time = now + Duration::from_secs(3600);
+        assert_eq!((0..).take_while(|_| buckets.take_token("a", later_time).is_ok()).count(), 60);
     }
 
     #[test]
@@ -330,11 +330,11 @@ mod tests {
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let request_list = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         while app.remote(Method::GET, "/api/nothing").send().await.status != 429 {}
-        let mut answered = 0;
+        let mut answered_requests = 0;
         while request_list(&ada).await.status != 429 {
-            answered += 1;
+            answered_requests += 1;
         }
-        assert!(answered >= 49, "{answered}");
+        assert!(answered_requests >= 49, "{answered_requests}");
         request_list(&bob).await.expect(200);
         let body = serde_json::json!({ "username": "bob", "password": "wrong" });
         let log_in = app.remote(Method::POST, "/api/v1/auth/login").json(&body);
@@ -363,8 +363,11 @@ mod tests {
         }
         // If its bucket had been evicted, the address would now have a full one. Instead, the
         // bucket has only gained one token per second.
-        let again = count_until_refused("192.0.2.77").await;
-        assert!(again < 60 || started_at.elapsed() > Duration::from_secs(60), "{again} requests more");
+        let second_refusal = count_until_refused("192.0.2.77").await;
+        assert!(
+            second_refusal < 60 || started_at.elapsed() > Duration::from_secs(60),
+            "{second_refusal} requests more"
+        );
         assert_eq!(request_list("192.0.2.78").await, 401);
     }
 }

@@ -274,11 +274,17 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
             Ok(blobs.with_quarantine_inside())
         }
         BlobStore::S3(s3) => {
-            let remote = Remote::open(s3).await.with_context(|| {
+            let remote_storage = Remote::open(s3).await.with_context(|| {
                 format!("cannot use the bucket s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix)
             })?;
-            Blobs::open_remote(local_dir.clone(), remote, s3.cache_bytes, s3.disk_reserve_bytes, sharing)
-                .with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
+            Blobs::open_remote(
+                local_dir.clone(),
+                remote_storage,
+                s3.cache_bytes,
+                s3.disk_reserve_bytes,
+                sharing,
+            )
+            .with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
         }
     }
 }

@@ -63,13 +63,13 @@ fn left_channel(path: &Path) -> Vec<f64> {
 /// Cookbook").
 fn treble(signal: &[f64]) -> Vec<f64> {
     let angle = std::f64::consts::TAU * TREBLE_HZ / RATE_HZ;
-    let mut filtered = signal.to_vec();
+    let mut filtered_signal = signal.to_vec();
     for quality in [0.541_196_1, 1.306_563] {
         let alpha = angle.sin() / (2.0 * quality);
         let (feedforward, norm) = ((1.0 + angle.cos()) / 2.0, 1.0 + alpha);
         let (feedback_1, feedback_2) = (-2.0 * angle.cos() / norm, (1.0 - alpha) / norm);
         let (mut inputs, mut outputs) = ([0.0; 2], [0.0; 2]);
-        for value in &mut filtered {
+        for value in &mut filtered_signal {
             let output = feedforward / norm * (*value - 2.0 * inputs[0] + inputs[1])
                 - feedback_1 * outputs[0]
                 - feedback_2 * outputs[1];
@@ -77,7 +77,7 @@ fn treble(signal: &[f64]) -> Vec<f64> {
             *value = output;
         }
     }
-    filtered
+    filtered_signal
 }
 
 /// Returns the level of the treble relative to the whole signal, in decibels.

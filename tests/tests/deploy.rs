@@ -25,7 +25,7 @@ fn read(name: &str) -> String {
 #[track_caller]
 fn assert_accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
-        assert!(SETTINGS.iter().any(|row| row.name == key), "{key} is not a setting");
+        assert!(SETTINGS.iter().any(|setting| setting.name == key), "{key} is not a setting");
     }
     let mut complete_settings = settings.clone();
     // In an image, the platform has no default storage folder.
@@ -35,16 +35,16 @@ fn assert_accepted(settings: &BTreeMap<String, String>) {
 
 /// Replaces each placeholder `${NAME:?description}` by a value.
 fn with_placeholders_replaced(text: &str) -> String {
-    let mut out = text.to_owned();
-    while let Some(start) = out.find("${") {
-        let end = start + out[start..].find('}').expect("a closing brace");
+    let mut expanded = text.to_owned();
+    while let Some(start) = expanded.find("${") {
+        let end = start + expanded[start..].find('}').expect("a closing brace");
         assert!(
-            out[start..end].contains(":?"),
+            expanded[start..end].contains(":?"),
             "a placeholder without `:?`, which an installer can forget: {text}"
         );
-        out.replace_range(start..=end, PLACEHOLDER_VALUE);
+        expanded.replace_range(start..=end, PLACEHOLDER_VALUE);
     }
-    out
+    expanded
 }
 
 fn compose() -> Yaml {
@@ -163,11 +163,11 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
     );
     assert!(lines_after("RUN ").contains(&"scripts/build /made"));
     let artifacts = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
-    let copied = lines_after("COPY --from=build ").concat();
+    let copied_files = lines_after("COPY --from=build ").concat();
     let script = read("scripts/build");
     for name in artifacts {
         assert!(
-            copied.contains(&format!("/made/{name}"))
+            copied_files.contains(&format!("/made/{name}"))
                 && script.contains(name.rsplit('/').next().unwrap_or(name))
         );
     }
@@ -208,16 +208,17 @@ fn the_unit_has_valid_settings() {
 fn the_manual_names_only_existing_settings() {
     for file in ["docs/operations.md", "README.md", "deploy/compose.yaml", "deploy/songfoundry.service"] {
         let text = read(file);
-        let words = text
-            .split(|letter: char| !(letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'));
+        let words = text.split(|character: char| {
+            !(character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_')
+        });
         let named_settings: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
         assert!(!named_settings.is_empty(), "{file} names no setting");
         for word in named_settings {
             // `SF_NAME` is a placeholder in the unit. Names such as `SF_S3_` refer to groups of
             // settings.
-            let is_known = SETTINGS
-                .iter()
-                .any(|row| row.name == word || (word.ends_with('_') && row.name.starts_with(word)));
+            let is_known = SETTINGS.iter().any(|setting| {
+                setting.name == word || (word.ends_with('_') && setting.name.starts_with(word))
+            });
             assert!(is_known || word == "SF_NAME", "{file} names {word}, which is not a setting");
         }
     }
@@ -237,6 +238,6 @@ fn systemd_accepts_the_unit() {
     fs::write(&unit, text).expect("writes");
     let output =
         Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output().expect("runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !printed.contains("songfoundry.service:"), "{printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed_text.contains("songfoundry.service:"), "{printed_text}");
 }

@@ -75,15 +75,15 @@ fn render_by_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, 
     let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
         .header("content-type", "audio/midi")
         .send(&bytes[..]);
-    let imported: Value = response_body(import, &song_name).read_json().expect("JSON");
+    let imported_song: Value = response_body(import, &song_name).read_json().expect("JSON");
     let request = json!({
-        "project": imported["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
+        "project": imported_song["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
     });
-    let rendered: Value =
+    let render_report: Value =
         response_body(ureq::post(service.api("/plugins/render")).send_json(&request), &song_name)
             .read_json()
             .expect("JSON");
-    let path = rendered["audio_url"].as_str().expect("audio_url");
+    let path = render_report["audio_url"].as_str().expect("audio_url");
     let path = path.strip_prefix("/api/v1").unwrap_or(path);
     let wav = response_body(ureq::get(service.api(path)).call(), &song_name)
         .with_config()
@@ -91,7 +91,7 @@ fn render_by_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, 
         .read_to_vec()
         .expect("the WAV file");
     response_body(ureq::delete(service.api(path.trim_end_matches("/file"))).call(), &song_name);
-    (rendered, wav)
+    (render_report, wav)
 }
 
 /// Renders a song on the command line and returns the receipt.
@@ -120,8 +120,9 @@ fn flat_tops(samples: &[i16]) -> usize {
     let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
     let at_peak = |frame: &[i16], channel: usize| frame[channel].unsigned_abs() >= peak;
     let frames: Vec<&[i16]> = samples.chunks_exact(2).collect();
-    let flat_count =
-        |channel| frames.windows(3).filter(|run| run.iter().all(|frame| at_peak(frame, channel))).count();
+    let flat_count = |channel| {
+        frames.windows(3).filter(|frame_run| frame_run.iter().all(|frame| at_peak(frame, channel))).count()
+    };
     flat_count(0) + flat_count(1)
 }
 
@@ -187,17 +188,17 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
     let mut limited = Vec::new();
     for song in songs() {
         let name = song.file_name().expect("a name").to_string_lossy().into_owned();
-        let (rendered, wav) = render_by_api(&service, &song, soundfont_id);
+        let (render_report, wav) = render_by_api(&service, &song, soundfont_id);
         let receipt = render_by_command_line(&song, &Path::new(BANKS).join(bank), &storage);
-        let hash = &rendered["receipt"]["pcm_sha256"];
-        assert!(hash.as_str().is_some_and(|hash| hash.len() == 64), "{name}: {rendered}");
+        let hash = &render_report["receipt"]["pcm_sha256"];
+        assert!(hash.as_str().is_some_and(|hash| hash.len() == 64), "{name}: {render_report}");
         assert_eq!(hash, &receipt["receipt"]["pcm_sha256"], "{name}: API and command line differ");
 
         let samples = samples(&wav);
         let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
         assert!(peak > 1_000, "{name} is nearly silent: peak {peak} of 32768");
         assert_eq!(flat_tops(&samples), 0, "{name} is clipped: a channel stays at its peak");
-        assert_eq!(rendered["receipt"]["clipped_samples"], 0, "{name}");
+        assert_eq!(render_report["receipt"]["clipped_samples"], 0, "{name}");
 
         let rendered_secs = samples.len() as f64 / 2.0 / SAMPLE_RATE_HZ;
         let file_secs = length_secs(&std::fs::read(&song).expect("the song reads"));
@@ -205,7 +206,7 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
             (file_secs - 0.01..file_secs + TAIL_SECS).contains(&rendered_secs),
             "{name} lasts {rendered_secs} s, but the MIDI file lasts {file_secs} s"
         );
-        let limiter = &rendered["receipt"]["limiter"];
+        let limiter = &render_report["receipt"]["limiter"];
         println!("{name}: {file_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}, limiter {limiter}");
         limited.extend(strongly_limited(&name, limiter));
     }

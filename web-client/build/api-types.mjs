@@ -32,24 +32,24 @@ function projectType(_, { path }) {
  * problems. Also removes the examples.
  */
 function successesOf(paths) {
-  const kept = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
-  for (const operation of Object.values(kept).flatMap(Object.values)) {
+  const keptPaths = JSON.parse(JSON.stringify(paths, (name, value) => (name === 'example' ? undefined : value)));
+  for (const operation of Object.values(keptPaths).flatMap(Object.values)) {
     const answers = Object.entries(operation.responses).filter(([status]) => /^2/.test(status));
     operation.responses = Object.fromEntries(answers);
   }
-  return kept;
+  return keptPaths;
 }
 
 async function generate(document) {
   const paths = successesOf(document.paths);
   const all = Object.entries(document.components.schemas);
-  const others = all.filter(([name]) => !/^Project(\.|$)/.test(name));
-  const named = new Set(JSON.stringify([paths, others]).match(/#\/components\/schemas\/Project[\w.]*/g));
-  const placeholders = [...named].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
+  const otherSchemas = all.filter(([name]) => !/^Project(\.|$)/.test(name));
+  const namedTypes = new Set(JSON.stringify([paths, otherSchemas]).match(/#\/components\/schemas\/Project[\w.]*/g));
+  const placeholders = [...namedTypes].map((name) => [name.slice('#/components/schemas/'.length), { type: 'object' }]);
   // Other schemas come last, so that they replace placeholders of the same name.
-  const schemas = Object.fromEntries([...placeholders, ...others]);
-  const reduced = { ...document, paths, components: { ...document.components, schemas } };
-  return HEAD + astToString(await openapiTS(reduced, { transform: projectType, emptyObjectsUnknown: true, silent: true }));
+  const schemas = Object.fromEntries([...placeholders, ...otherSchemas]);
+  const reducedDocument = { ...document, paths, components: { ...document.components, schemas } };
+  return HEAD + astToString(await openapiTS(reducedDocument, { transform: projectType, emptyObjectsUnknown: true, silent: true }));
 }
 
 const [, , path, check] = argv;

@@ -57,8 +57,8 @@ async function bundle(entry: string): Promise<string> {
     },
   })) as Rolldown.RolldownOutput | Rolldown.RolldownOutput[];
   const outputs = Array.isArray(result) ? result.flatMap((one) => one.output) : result.output;
-  const [chunk, ...others] = outputs;
-  if (chunk?.type !== 'chunk' || others.length > 0) {
+  const [chunk, ...otherChunks] = outputs;
+  if (chunk?.type !== 'chunk' || otherChunks.length > 0) {
     throw new Error(`${entry} became ${outputs.length} files; it must be one`);
   }
   return chunk.code;

@@ -1,6 +1,6 @@
 /**
- * Prints the compressed sizes of the scripts and of the engine, and fails the build if the script
- * that the page starts with, or the engine, is larger than its limit.
+ * Prints the compressed sizes of the scripts and of the engine. Fails the build if the first script
+ * of the page or the engine exceeds its limit.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -20,9 +20,9 @@ export function contentHash(parts: readonly (string | Uint8Array)[]): string {
  * of a file, or null for a file whose reference stays unchanged.
  */
 export function versionStyle(css: string, hashOf: (name: string) => string | null): string {
-  return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (whole, quote: string, url: string) => {
+  return css.replace(/url\((['"]?)([^'")?#]+)\1\)/g, (reference, quote: string, url: string) => {
     const hash = hashOf(url.split('/').at(-1) ?? '');
-    return hash === null ? whole : `url(${quote}${url}?v=${hash}${quote})`;
+    return hash === null ? reference : `url(${quote}${url}?v=${hash}${quote})`;
   });
 }
 
@@ -35,8 +35,8 @@ export function versionPage(html: string, build: string): string {
 
 /** Adds the build's hash to the imports of the scripts `names`, which are in the same folder. */
 export function versionScript(code: string, names: ReadonlySet<string>, build: string): string {
-  return code.replace(/(["'`])\.\/([\w.-]+\.js)\1/g, (whole, quote: string, name: string) =>
-    names.has(name) ? `${quote}./${name}?v=${build}${quote}` : whole,
+  return code.replace(/(["'`])\.\/([\w.-]+\.js)\1/g, (reference, quote: string, name: string) =>
+    names.has(name) ? `${quote}./${name}?v=${build}${quote}` : reference,
   );
 }
 

@@ -174,8 +174,8 @@ async function addFiles({ editing, songs, notices }: Workspace, files: File[]): 
     else if (isAudioFile(file)) await editing.audioClipCommands.addFilesAtPlayhead([file]);
     else if (isProjectFile(file)) await songs.projectFiles.open(file);
     else {
-      const accepted = 'a MIDI file, an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC), a DAWproject file or a bundle';
-      notices.show('error', `${file.name} is not ${accepted}.`);
+      const acceptedFiles = 'a MIDI file, an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC), a DAWproject file or a bundle';
+      notices.show('error', `${file.name} is not ${acceptedFiles}.`);
     }
   }
 }

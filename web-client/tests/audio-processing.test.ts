@@ -30,37 +30,37 @@ const part = ({ source, offset_frames, length_frames }: AudioItem): unknown[] =>
 
 describe('a processed clip', () => {
   it('plays the whole copy of its piece, and its start stays', () => {
-    const slow = clip(process(song({ fades: { in_frames: 100, out_frames: 200 } }), { stretch: 1.5, pitch_cents: 700 }));
-    expect(part(slow)).toEqual(['copy {"stretch":1.5,"pitch_cents":700}', 0, 144_000]);
-    expect(slow.start_tick).toBe(960);
-    expect(slow.fades).toEqual({ in_frames: 150, out_frames: 300 });
-    expect(slow.processing).toEqual({ server_file_id: 'file', start_frame: 48_000, length_frames: 96_000, reverse: false, stretch: 1.5, pitch_cents: 700 });
+    const slowClip = clip(process(song({ fades: { in_frames: 100, out_frames: 200 } }), { stretch: 1.5, pitch_cents: 700 }));
+    expect(part(slowClip)).toEqual(['copy {"stretch":1.5,"pitch_cents":700}', 0, 144_000]);
+    expect(slowClip.start_tick).toBe(960);
+    expect(slowClip.fades).toEqual({ in_frames: 150, out_frames: 300 });
+    expect(slowClip.processing).toEqual({ server_file_id: 'file', start_frame: 48_000, length_frames: 96_000, reverse: false, stretch: 1.5, pitch_cents: 700 });
   });
 
   it('gets its old part back, also after it was trimmed', () => {
-    const original = song();
-    expect(part(clip(withoutProcessing(process(original, { stretch: 2 }), TIME, clip(process(original, { stretch: 2 })))))).toEqual(['file', 48_000, 96_000]);
+    const originalSong = song();
+    expect(part(clip(withoutProcessing(process(originalSong, { stretch: 2 }), TIME, clip(process(originalSong, { stretch: 2 })))))).toEqual(['file', 48_000, 96_000]);
     // Trimmed by half a second at its start, which are 24,000 frames of the copy.
-    const reversed = process(original, { reverse: true });
+    const reversed = process(originalSong, { reverse: true });
     const trimmed = trimStart(reversed, TIME, clip(reversed), 960 * 2);
     expect(part(clip(withoutProcessing(trimmed, TIME, clip(trimmed)))), 'the end of the piece is trimmed').toEqual(['file', 48_000, 72_000]);
     expect(clip(withoutProcessing(trimmed, TIME, clip(trimmed))).processing).toBeUndefined();
   });
 
   it('keeps its part of the piece when the operations change', () => {
-    const slow = process(song(), { stretch: 0.5 });
-    const trimmed = trimEnd(slow, TIME, clip(slow), 960 * 1.5);
+    const slowClip = process(song(), { stretch: 0.5 });
+    const trimmed = trimEnd(slowClip, TIME, clip(slowClip), 960 * 1.5);
     expect(clip(trimmed).length_frames).toBe(12_000);
-    const both = clip(process(trimmed, { reverse: true, stretch: 1 }));
+    const reversedClip = clip(process(trimmed, { reverse: true, stretch: 1 }));
     // 24,000 of the 96,000 frames play; reversed, they are the last ones.
-    expect([both.offset_frames, both.length_frames]).toEqual([72_000, 24_000]);
-    expect(both.processing).toMatchObject({ server_file_id: 'file', start_frame: 48_000, length_frames: 96_000 });
+    expect([reversedClip.offset_frames, reversedClip.length_frames]).toEqual([72_000, 24_000]);
+    expect(reversedClip.processing).toMatchObject({ server_file_id: 'file', start_frame: 48_000, length_frames: 96_000 });
   });
 
   it('starts a loop with the first frame of its copy', () => {
-    const looped = clip(process(song({ loop: true, offset_frames: 0, length_frames: 960_000 }), { stretch: 2 }));
-    expect([looped.offset_frames, looped.length_frames]).toEqual([0, 1_920_000]);
-    expect(looped.processing).toMatchObject({ start_frame: 0, length_frames: 480_000 });
+    const loopedClip = clip(process(song({ loop: true, offset_frames: 0, length_frames: 960_000 }), { stretch: 2 }));
+    expect([loopedClip.offset_frames, loopedClip.length_frames]).toEqual([0, 1_920_000]);
+    expect(loopedClip.processing).toMatchObject({ start_frame: 0, length_frames: 480_000 });
   });
 });
 
@@ -72,8 +72,8 @@ describe('operations', () => {
 
   it('stretch a clip to the nearest whole bars', () => {
     expect(stretchToBars(song(), TIME, clip(song()))).toEqual({ stretch: 1, bars: 1 });
-    const long = song({ length_frames: 48_000 * 5 });
-    expect(stretchToBars(long, TIME, clip(long))).toEqual({ stretch: 0.8, bars: 2 });
+    const longSong = song({ length_frames: 48_000 * 5 });
+    expect(stretchToBars(longSong, TIME, clip(longSong))).toEqual({ stretch: 0.8, bars: 2 });
     const tiny = song({ length_frames: 4_800 });
     expect(stretchToBars(tiny, TIME, clip(tiny)), 'a stretch of 20 is not permitted').toBeNull();
   });

@@ -16,8 +16,8 @@ function status(frame: number, contextFrame: number, countInFrames = 0): EngineS
 const block = (frame: number, length = 4096) => ({ frame, channels: [Float32Array.from({ length }, (_, index) => frame + index)] });
 
 function samplesOf(bytes: Uint8Array<ArrayBuffer>[]): number[] {
-  const all = bytes.flatMap((piece) => [...piece]);
-  return [...new Float32Array(Uint8Array.from(all.slice(RECORDING_HEADER_BYTES)).buffer)];
+  const allBytes = bytes.flatMap((piece) => [...piece]);
+  return [...new Float32Array(Uint8Array.from(allBytes.slice(RECORDING_HEADER_BYTES)).buffer)];
 }
 
 test('the first sample is the one that was heard at the start, earlier by the latency', () => {

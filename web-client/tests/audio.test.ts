@@ -31,10 +31,10 @@ describe('audio items', () => {
   });
 
   it('keep their audio in position when trimmed', () => {
-    const later = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
-    expect([later.start_tick, later.offset_frames, later.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
-    const back = clip(trimStart(song(later), TIME, later, 1920 * 2));
-    expect([back.offset_frames, back.length_frames]).toEqual([44_100, 396_900]);
+    const laterClip = clip(trimStart(song(), TIME, clip(song()), 1920 * 3));
+    expect([laterClip.start_tick, laterClip.offset_frames, laterClip.length_frames]).toEqual([1920 * 3, 88_200, 352_800]);
+    const restoredClip = clip(trimStart(song(laterClip), TIME, laterClip, 1920 * 2));
+    expect([restoredClip.offset_frames, restoredClip.length_frames]).toEqual([44_100, 396_900]);
     const project = song();
     expect(trimStart(project, TIME, clip(project), 0), 'there is no audio before the start of the file').toBe(project);
     expect(trimStart(project, TIME, clip(project), 1920 * 11), 'a clip cannot become empty').toBe(project);
@@ -43,20 +43,20 @@ describe('audio items', () => {
   it('cannot be longer than their file unless they are looped', () => {
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 4)).length_frames).toBe(132_300);
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 40)).length_frames).toBe(441_000);
-    const looped = song({ loop: true });
-    expect(clip(trimEnd(looped, TIME, clip(looped), 1920 * 41)).length_frames).toBe(1_764_000);
+    const loopedSong = song({ loop: true });
+    expect(clip(trimEnd(loopedSong, TIME, clip(loopedSong), 1920 * 41)).length_frames).toBe(1_764_000);
   });
 
   it('keep their fades within their length', () => {
-    const faded = setFades(song(), TIME, clip(song()), { in_frames: 100_000.4, out_frames: -5 });
-    expect(clip(faded).fades).toEqual({ in_frames: 100_000, out_frames: 0 });
-    const short = changeAudio(faded, TIME, 'clip', { length_frames: 50_000 });
-    expect(clip(short).fades).toEqual({ in_frames: 50_000, out_frames: 0 });
+    const fadedSong = setFades(song(), TIME, clip(song()), { in_frames: 100_000.4, out_frames: -5 });
+    expect(clip(fadedSong).fades).toEqual({ in_frames: 100_000, out_frames: 0 });
+    const shortClip = changeAudio(fadedSong, TIME, 'clip', { length_frames: 50_000 });
+    expect(clip(shortClip).fades).toEqual({ in_frames: 50_000, out_frames: 0 });
   });
 
   it('are split into two parts without a gap', () => {
-    const faded = song({ fades: { in_frames: 1000, out_frames: 2000 }, gain_db: -3 });
-    const result = splitAudio(faded, TIME, 'clip', 1920 * 2 + 7);
+    const fadedSong = song({ fades: { in_frames: 1000, out_frames: 2000 }, gain_db: -3 });
+    const result = splitAudio(fadedSong, TIME, 'clip', 1920 * 2 + 7);
     const [first, second] = [clip(result?.project ?? song()), clip(result?.project ?? song(), 1)];
     expect(second.id).toBe(result?.itemId);
     expect((first.length_frames ?? 0) + (second.length_frames ?? 0)).toBe(441_000);
@@ -66,7 +66,7 @@ describe('audio items', () => {
       { in_frames: 0, out_frames: 2000 },
     ]);
     expect(second.gain_db).toBe(-3);
-    expect(splitAudio(faded, TIME, 'clip', 1920), 'a clip is not split at its start').toBeNull();
+    expect(splitAudio(fadedSong, TIME, 'clip', 1920), 'a clip is not split at its start').toBeNull();
     expect(splitAudio(song({ loop: true }), TIME, 'clip', 1920 * 2), 'a loop is not split').toBeNull();
   });
 });

@@ -105,10 +105,10 @@ describe('an automation curve', () => {
 
 describe('points', () => {
   it('are sorted by tick, with at most one point at each tick', () => {
-    const added = insertPoint(POINTS, { tick: 1500, value: 1 });
-    expect([added.index, added.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
-    const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
-    expect([replaced.index, replaced.points.length, replaced.points[1]?.value]).toEqual([1, 4, 1]);
+    const addedPoint = insertPoint(POINTS, { tick: 1500, value: 1 });
+    expect([addedPoint.index, addedPoint.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
+    const replacedPoint = insertPoint(POINTS, { tick: 1000, value: 1 });
+    expect([replacedPoint.index, replacedPoint.points.length, replacedPoint.points[1]?.value]).toEqual([1, 4, 1]);
   });
 
   it('stay between their neighbours', () => {
@@ -121,17 +121,17 @@ describe('points', () => {
 describe('lanes', () => {
   it('are added once for each target, changed and removed, on tracks and on the master', () => {
     for (const channelId of ['a', MASTER_ID]) {
-      const added = addLane(song(), channelId, 'volume_db', -3);
-      expect(addLane(added, channelId, 'volume_db', 0)).toBe(added);
-      expect(lanesOf(added, channelId)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
-      expect(lanesOf(setPoints(added, channelId, 'volume_db', POINTS), channelId)[0]?.points).toEqual(POINTS);
-      expect(lanesOf(removeLane(added, channelId, 'volume_db'), channelId)).toEqual([]);
+      const addedPoint = addLane(song(), channelId, 'volume_db', -3);
+      expect(addLane(addedPoint, channelId, 'volume_db', 0)).toBe(addedPoint);
+      expect(lanesOf(addedPoint, channelId)).toEqual([{ target: 'volume_db', points: [{ tick: 0, value: -3, curve: 'linear' }] }]);
+      expect(lanesOf(setPoints(addedPoint, channelId, 'volume_db', POINTS), channelId)[0]?.points).toEqual(POINTS);
+      expect(lanesOf(removeLane(addedPoint, channelId, 'volume_db'), channelId)).toEqual([]);
     }
   });
 
   it('are removed with their effect', () => {
-    const automated = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
-    expect(lanesOf(removeEffect(automated, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
+    const automatedSong = addLane(song(), MASTER_ID, 'three/frequency_hz', 500);
+    expect(lanesOf(removeEffect(automatedSong, MASTER_ID, 'three'), MASTER_ID)).toEqual([]);
   });
 });
 

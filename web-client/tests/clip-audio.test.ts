@@ -23,7 +23,7 @@ const LONG_FILE_BYTES = 80 * MIB;
 function wavHeader(dataBytes: number): ArrayBuffer {
   const bytes = new ArrayBuffer(44);
   const view = new DataView(bytes);
-  const tag = (offset: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)));
+  const tag = (offset: number, text: string): void => [...text].forEach((character, i) => view.setUint8(offset + i, character.charCodeAt(0)));
   ['RIFF', 'WAVE', 'fmt ', 'data'].forEach((text, i) => tag([0, 8, 12, 36][i] ?? 0, text));
   view.setUint32(16, 16, true);
   view.setUint16(20, 3, true);

@@ -40,17 +40,17 @@ const starts = (project: Project, lane: number): number[] => (project.tracks[lan
 
 describe('several clips', () => {
   it('move together, and not before the start of the song', () => {
-    const moved = moveClips(song(), ids('one', 'three'), -1500, 0);
-    expect([starts(moved, 0), starts(moved, 1)]).toEqual([[0, 4800], [960]]);
-    expect(moved.tracks[2], 'other tracks stay the same objects').toEqual(song().tracks[2]);
+    const movedClips = moveClips(song(), ids('one', 'three'), -1500, 0);
+    expect([starts(movedClips, 0), starts(movedClips, 1)]).toEqual([[0, 4800], [960]]);
+    expect(movedClips.tracks[2], 'other tracks stay the same objects').toEqual(song().tracks[2]);
   });
 
   it('change their tracks only if all of them fit there', () => {
-    const moved = moveClips(song(), ids('one'), 0, 1);
-    expect(moved.tracks.map(({ items }) => items.length)).toEqual([1, 2, 1, 0, 0]);
-    const blocked = moveClips(song(), ids('one', 'three'), 960, 1);
-    expect(blocked.tracks.map(({ items }) => items.length), 'an audio track cannot hold notes').toEqual([2, 1, 1, 0, 0]);
-    expect(item(blocked, 'three').start_tick).toBe(2880);
+    const movedClips = moveClips(song(), ids('one'), 0, 1);
+    expect(movedClips.tracks.map(({ items }) => items.length)).toEqual([1, 2, 1, 0, 0]);
+    const blockedMove = moveClips(song(), ids('one', 'three'), 960, 1);
+    expect(blockedMove.tracks.map(({ items }) => items.length), 'an audio track cannot hold notes').toEqual([2, 1, 1, 0, 0]);
+    expect(item(blockedMove, 'three').start_tick).toBe(2880);
     const project = song();
     expect(moveClips(project, ids('one'), 0, 2)).toBe(project);
   });
@@ -73,28 +73,28 @@ describe('several clips', () => {
 describe('MIDI clips', () => {
   it('are split with the notes across the cut, and joined to what they were', () => {
     const project = moveClips(song(), ids('two'), 9600, 0);
-    const withNotes = { ...project, tracks: project.tracks.map((track) => ({ ...track, items: track.items.map((current) => (current.type === 'midi' && current.id === 'one' ? { ...current, notes: [note(0), note(1800, 480), note(2400)], controls: [{ type: 'cc' as const, tick: 0, controller: 7, value: 90 }] } : current)) })) };
+    const withNotes = { ...project, tracks: project.tracks.map((track) => ({ ...track, items: track.items.map((currentTrack) => (currentTrack.type === 'midi' && currentTrack.id === 'one' ? { ...currentTrack, notes: [note(0), note(1800, 480), note(2400)], controls: [{ type: 'cc' as const, tick: 0, controller: 7, value: 90 }] } : currentTrack)) })) };
     const split = splitMidi(withNotes, 'one', 960 + 1920);
     if (!split) throw new Error('the clip is not split');
     const [first, second] = [item(split.project, 'one'), item(split.project, split.itemId)];
     expect([first.length_ticks, first.notes]).toEqual([1920, [note(0), note(1800, 120)]]);
     expect([second.start_tick, second.length_ticks, second.notes]).toEqual([2880, 1920, [note(0, 360), note(480)]]);
     expect(second.controls, 'the second part starts with the controls in force').toEqual([{ type: 'cc', tick: 0, controller: 7, value: 90 }]);
-    const joined = joinMidi(split.project, ids('one', split.itemId));
-    expect(joined && item(joined.project, 'one').notes).toEqual([note(0), note(1800, 480), note(2400)]);
-    expect(joined && item(joined.project, 'one').length_ticks).toBe(3840);
+    const joinedProject = joinMidi(split.project, ids('one', split.itemId));
+    expect(joinedProject && item(joinedProject.project, 'one').notes).toEqual([note(0), note(1800, 480), note(2400)]);
+    expect(joinedProject && item(joinedProject.project, 'one').length_ticks).toBe(3840);
     const shortened = resizeItem(withNotes, 'one', 1920);
-    const silent = joinMidi(shortened, ids('one', 'two'));
-    expect(silent && item(silent.project, 'one').notes.filter(({ tick }) => tick < 3840), 'notes behind the end stay silent').toEqual([note(0), note(1800, 120)]);
+    const silentJoin = joinMidi(shortened, ids('one', 'two'));
+    expect(silentJoin && item(silentJoin.project, 'one').notes.filter(({ tick }) => tick < 3840), 'notes behind the end stay silent').toEqual([note(0), note(1800, 120)]);
     expect([splitMidi(song(), 'one', 960), splitMidi(song(), 'one', 4800), splitMidi(song(), 'four', 10)]).toEqual([null, null, null]);
     expect(joinMidi(song(), ids('one', 'three')), 'clips of two tracks').toBeNull();
   });
 
   it('keep their notes in place when their start is trimmed', () => {
-    const later = trimMidiStart(song(), 'one', 960 + 120);
-    expect([item(later, 'one').start_tick, item(later, 'one').length_ticks, item(later, 'one').notes]).toEqual([1080, 3720, [note(0, 120)]]);
-    const earlier = trimMidiStart(song(), 'one', 0);
-    expect([item(earlier, 'one').start_tick, item(earlier, 'one').length_ticks, item(earlier, 'one').notes]).toEqual([0, 4800, [note(960)]]);
+    const laterItem = trimMidiStart(song(), 'one', 960 + 120);
+    expect([item(laterItem, 'one').start_tick, item(laterItem, 'one').length_ticks, item(laterItem, 'one').notes]).toEqual([1080, 3720, [note(0, 120)]]);
+    const earlierClip = trimMidiStart(song(), 'one', 0);
+    expect([item(earlierClip, 'one').start_tick, item(earlierClip, 'one').length_ticks, item(earlierClip, 'one').notes]).toEqual([0, 4800, [note(960)]]);
     expect(item(trimMidiStart(song(), 'one', 99_999), 'one').length_ticks).toBe(1);
   });
 });
@@ -120,27 +120,27 @@ describe('the clipboard', () => {
   it('pastes a track without references that the song lacks', () => {
     const track = song().tracks[2];
     if (!track) throw new Error('no track');
-    const same = pasteTrack(song(), { kind: 'track', track }, 'a');
-    expect(same.project.tracks[1]).toMatchObject({ id: same.trackId, output: 'group', sends: [{ to: 'bus' }] });
-    const other = pasteTrack(normalizeProject({ project_id: 'q', tracks: [] }), { kind: 'track', track }, null);
-    expect(other.project.tracks[0]?.sends).toEqual([]);
-    expect(other.project.tracks[0]).not.toHaveProperty('output');
+    const pastedTrack = pasteTrack(song(), { kind: 'track', track }, 'a');
+    expect(pastedTrack.project.tracks[1]).toMatchObject({ id: pastedTrack.trackId, output: 'group', sends: [{ to: 'bus' }] });
+    const otherProject = pasteTrack(normalizeProject({ project_id: 'q', tracks: [] }), { kind: 'track', track }, null);
+    expect(otherProject.project.tracks[0]?.sends).toEqual([]);
+    expect(otherProject.project.tracks[0]).not.toHaveProperty('output');
   });
 });
 
 describe('gestures on clips', () => {
   // One pixel is a tick.
-  const opened = () => {
-    const edited = new Song();
-    edited.open(song(), 1, true);
-    const gestures = new ClipGestures(edited, new TimeView(1, 1, 1), () => TIME);
+  const openClips = () => {
+    const editedSong = new Song();
+    editedSong.open(song(), 1, true);
+    const gestures = new ClipGestures(editedSong, new TimeView(1, 1, 1), () => TIME);
     const at = (x: number, lane: number, keys: Partial<LanePoint> = {}): LanePoint => ({ x, y: lane * LANE_PX + LANE_PX / 2, shiftKey: false, altKey: false, ctrlKey: false, ...keys });
-    return { edited, gestures, at };
+    return { editedSong, gestures, at };
   };
 
   it('select with Ctrl and with a rectangle, and drag all that is selected', () => {
-    const { edited, gestures, at } = opened();
-    const { selection } = edited;
+    const { editedSong, gestures, at } = openClips();
+    const { selection } = editedSong;
     gestures.press(at(2000, 0));
     gestures.release();
     gestures.press(at(3000, 1, { ctrlKey: true }));
@@ -149,9 +149,9 @@ describe('gestures on clips', () => {
     gestures.press(at(2000, 0));
     gestures.move(at(2960, 0));
     gestures.release();
-    expect([starts(edited.project, 0), starts(edited.project, 1)]).toEqual([[1920, 4800], [2880]]);
-    expect([edited.undoLabel, selection.itemIds.size]).toEqual(['Move 2 clips', 2]);
-    edited.undo();
+    expect([starts(editedSong.project, 0), starts(editedSong.project, 1)]).toEqual([[1920, 4800], [2880]]);
+    expect([editedSong.undoLabel, selection.itemIds.size]).toEqual(['Move 2 clips', 2]);
+    editedSong.undo();
     expect(gestures.press(at(9000, 0))).toBe(false);
     gestures.move(at(4000, 1));
     expect(gestures.marquee).toMatchObject({ left: 4000, width: 5000 });
@@ -164,33 +164,33 @@ describe('gestures on clips', () => {
   });
 
   it('have keys that select the next clip, and words for screen readers', () => {
-    const { edited } = opened();
+    const { editedSong } = openClips();
     const unused = {} as never;
-    const commands = new ClipCommands(edited, unused, unused, unused, unused, unused, unused);
-    edited.selection.selectItem('a', null);
+    const commands = new ClipCommands(editedSong, unused, unused, unused, unused, unused, unused);
+    editedSong.selection.selectItem('a', null);
     expect(commands.describeSelected()).toBe('No clip is selected.');
-    const selected = [1, 1, 1, -1].map((offset) => {
+    const selectedIds = [1, 1, 1, -1].map((offset) => {
       commands.selectNext(offset as 1 | -1, false);
-      return edited.selection.itemId;
+      return editedSong.selection.itemId;
     });
-    expect(selected).toEqual(['one', 'two', 'three', 'two']);
+    expect(selectedIds).toEqual(['one', 'two', 'three', 'two']);
     commands.selectNext(1, true);
-    expect([...edited.selection.itemIds]).toEqual(['two', 'three']);
+    expect([...editedSong.selection.itemIds]).toEqual(['two', 'three']);
     expect(commands.describeSelected()).toBe('2 clips, last Keys on Keys, bar 1, beat 3.');
   });
 
   it('copy with Ctrl or Alt, as one undo step, and keep the copies selected', () => {
-    const { edited, gestures, at } = opened();
+    const { editedSong, gestures, at } = openClips();
     for (const keys of [{ ctrlKey: true }, { altKey: true }]) {
       gestures.press(at(2000, 0, keys));
       gestures.move(at(3000, 1, keys));
       gestures.move(at(6800, 1, keys));
       gestures.release();
-      expect(starts(edited.project, 0)).toEqual([960, 4800]);
-      expect(starts(edited.project, 1)).toEqual([1920, 5760]);
-      expect(edited.selection.itemIds.has('one')).toBe(false);
-      edited.undo();
-      expect(starts(edited.project, 1)).toEqual([1920]);
+      expect(starts(editedSong.project, 0)).toEqual([960, 4800]);
+      expect(starts(editedSong.project, 1)).toEqual([1920, 5760]);
+      expect(editedSong.selection.itemIds.has('one')).toBe(false);
+      editedSong.undo();
+      expect(starts(editedSong.project, 1)).toEqual([1920]);
     }
   });
 });
@@ -200,9 +200,9 @@ describe('overlapping audio clips', () => {
     const project = song();
     const both = { ...project, tracks: project.tracks.map((track) => (track.id === 'c' ? { ...track, items: [...track.items, audio('five', 2880) as AudioItem] } : track)) };
     // Both last two seconds, and the second one starts after 1.5 seconds.
-    const faded = crossfadeClips(both, TIME, ids('five'));
-    expect(item<AudioItem>(faded, 'four').fades).toEqual({ out_frames: 24_000 });
-    expect(item<AudioItem>(faded, 'five').fades).toEqual({ in_frames: 24_000 });
+    const fadedSong = crossfadeClips(both, TIME, ids('five'));
+    expect(item<AudioItem>(fadedSong, 'four').fades).toEqual({ out_frames: 24_000 });
+    expect(item<AudioItem>(fadedSong, 'five').fades).toEqual({ in_frames: 24_000 });
     expect(crossfadeClips(project, TIME, ids('four'))).toBe(project);
   });
 });

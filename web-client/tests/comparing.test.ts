@@ -3,7 +3,7 @@ import type { Measurements } from '../src/api/types';
 import { comparableSpectra } from '../src/rooms/dialogs/export/compare/spectra';
 import { equalVolumes } from '../src/state/songs/comparing.svelte';
 
-const measured = (lufs: number | null, levels: (number | null)[]): Measurements => ({
+const measurementsOf = (lufs: number | null, levels: (number | null)[]): Measurements => ({
   name: 'file',
   duration_secs: 1,
   sample_rate_hz: 48_000,
@@ -22,8 +22,8 @@ describe('the comparison with a reference', () => {
   });
 
   it('shows spectra at equal loudness, the highest band of both near the top', () => {
-    const [one, other] = comparableSpectra(measured(-14, [-20, -30]), measured(-20, [-20, null, -40]));
-    expect(one).toEqual([-9, -19, null]);
-    expect(other).toEqual([-3, null, -23]);
+    const [exportSpectrum, otherSpectrum] = comparableSpectra(measurementsOf(-14, [-20, -30]), measurementsOf(-20, [-20, null, -40]));
+    expect(exportSpectrum).toEqual([-9, -19, null]);
+    expect(otherSpectrum).toEqual([-3, null, -23]);
   });
 });

@@ -26,10 +26,10 @@ describe('controller lanes', () => {
   });
 
   it('are drawn as lines that replace the points beneath, in both directions, and nothing else', () => {
-    const drawn = drawLine(CONTROLS, MODULATION, { tick: 600, value: 60 }, { tick: 360, value: 0 }, 120);
-    expect(pointsOfLane(drawn, MODULATION)).toEqual([{ tick: 0, value: 10 }, { tick: 360, value: 0 }, { tick: 480, value: 30 }, { tick: 600, value: 60 }]);
-    expect(drawn.filter((control) => control.type !== 'cc' || control.controller !== 1)).toEqual(CONTROLS.filter((control) => control.type !== 'cc' || control.controller !== 1));
-    expect(drawn.map((control) => control.tick)).toEqual(drawn.map((control) => control.tick).sort((a, b) => a - b));
+    const drawnControls = drawLine(CONTROLS, MODULATION, { tick: 600, value: 60 }, { tick: 360, value: 0 }, 120);
+    expect(pointsOfLane(drawnControls, MODULATION)).toEqual([{ tick: 0, value: 10 }, { tick: 360, value: 0 }, { tick: 480, value: 30 }, { tick: 600, value: 60 }]);
+    expect(drawnControls.filter((control) => control.type !== 'cc' || control.controller !== 1)).toEqual(CONTROLS.filter((control) => control.type !== 'cc' || control.controller !== 1));
+    expect(drawnControls.map((control) => control.tick)).toEqual(drawnControls.map((control) => control.tick).sort((a, b) => a - b));
   });
 
   it('keep values in range: pedals are off or on, and a bend ends at 8191', () => {
@@ -38,8 +38,8 @@ describe('controller lanes', () => {
   });
 
   it('move a point between its neighbours, and delete points', () => {
-    const moved = moveControlPoint(CONTROLS, MODULATION, 0, 5000, 200);
-    expect(pointsOfLane(moved, MODULATION)).toEqual([{ tick: 479, value: 127 }, { tick: 480, value: 64 }]);
+    const movedPoint = moveControlPoint(CONTROLS, MODULATION, 0, 5000, 200);
+    expect(pointsOfLane(movedPoint, MODULATION)).toEqual([{ tick: 479, value: 127 }, { tick: 480, value: 64 }]);
     expect(pointsOfLane(replacePoints(CONTROLS, MODULATION, [0, 479], []), MODULATION)).toEqual([{ tick: 480, value: 64 }]);
   });
 

@@ -47,9 +47,9 @@ describe('the records of unsaved work', () => {
   it('of windows with the same tracks do not mix, and those of earlier versions are read', () => {
     const song = songOf('a');
     const renamed = { ...song, tracks: song.tracks.map((track) => ({ ...track, name: 'A' })) };
-    const other = { ...copyOf(renamed), windowId: 'w2' };
-    const earlier = { ...copyOf(song), windowId: 'w3' };
-    const records = [...changesOf(copyOf(song), new Map()).put, ...changesOf(other, new Map()).put, earlier];
-    expect(copiesOf(records)).toEqual([copyOf(song), other, earlier]);
+    const otherCopy = { ...copyOf(renamed), windowId: 'w2' };
+    const earlierCopy = { ...copyOf(song), windowId: 'w3' };
+    const records = [...changesOf(copyOf(song), new Map()).put, ...changesOf(otherCopy, new Map()).put, earlierCopy];
+    expect(copiesOf(records)).toEqual([copyOf(song), otherCopy, earlierCopy]);
   });
 });

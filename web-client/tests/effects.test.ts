@@ -214,8 +214,8 @@ describe('effect chains', () => {
     const project = removeEffect(song(), 'a', 'two');
     expect(ids(project)).toEqual(['one']);
     expect(lanes(project)).toEqual(['volume_db']);
-    const unchanged = song();
-    expect(removeEffect(unchanged, 'a', 'none')).toBe(unchanged);
+    const unchangedSong = song();
+    expect(removeEffect(unchangedSong, 'a', 'none')).toBe(unchangedSong);
   });
 
   it('move an effect, at most to either end', () => {
@@ -250,11 +250,11 @@ describe('effect chains', () => {
 
   it('are copied with a track, and the copied automation names the copied effects', () => {
     const copy = duplicateTrack(song(), 'a');
-    const [original, copied] = copy?.project.tracks ?? [];
-    expect(original?.effects).toEqual(song().tracks[0]?.effects);
-    const second = copied?.effects?.[1]?.id ?? '';
-    expect(new Set([...ids(song()), ...(copied?.effects ?? []).map((effect) => effect.id)]).size).toBe(4);
-    expect((copied?.automation ?? []).map((lane) => lane.target)).toEqual(['volume_db', `${second}/gain_db`]);
+    const [originalTrack, copiedTrack] = copy?.project.tracks ?? [];
+    expect(originalTrack?.effects).toEqual(song().tracks[0]?.effects);
+    const second = copiedTrack?.effects?.[1]?.id ?? '';
+    expect(new Set([...ids(song()), ...(copiedTrack?.effects ?? []).map((effect) => effect.id)]).size).toBe(4);
+    expect((copiedTrack?.automation ?? []).map((lane) => lane.target)).toEqual(['volume_db', `${second}/gain_db`]);
   });
 
   it('insert a copy after its original', () => {

@@ -86,7 +86,7 @@ describe('the computer keyboard', () => {
 function wav(format: number, bits: number, channels: number, samples: number[]): ArrayBuffer {
   const bytes = new ArrayBuffer(60 + samples.length * 4);
   const view = new DataView(bytes);
-  const tag = (offset: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)));
+  const tag = (offset: number, text: string): void => [...text].forEach((character, i) => view.setUint8(offset + i, character.charCodeAt(0)));
   tag(0, 'RIFF');
   tag(8, 'WAVE');
   // The first chunk has an odd length, so a reader must skip the padding byte after it.
@@ -106,14 +106,14 @@ function wav(format: number, bits: number, channels: number, samples: number[]):
 
 describe('rendered audio', () => {
   it('is separated into channels', () => {
-    const read = (channels: number): number[][] => {
+    const readSamples = (channels: number): number[][] => {
       const audio = readFloatWav(wav(3, 32, channels, [0.5, -0.5, 0.25, -0.25]));
       expect(audio.sampleRateHz).toBe(44100);
       return audio.channels.map((samples) => [...samples]);
     };
-    expect(read(1)).toEqual([[0.5, -0.5, 0.25, -0.25]]);
-    expect(read(2)).toEqual([[0.5, 0.25], [-0.5, -0.25]]);
-    expect(read(4)).toEqual([[0.5], [-0.5], [0.25], [-0.25]]);
+    expect(readSamples(1)).toEqual([[0.5, -0.5, 0.25, -0.25]]);
+    expect(readSamples(2)).toEqual([[0.5, 0.25], [-0.5, -0.25]]);
+    expect(readSamples(4)).toEqual([[0.5], [-0.5], [0.25], [-0.25]]);
   });
 
   it('is refused if it is not a WAV file of 32-bit float samples', () => {

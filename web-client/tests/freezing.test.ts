@@ -58,10 +58,10 @@ const edit = (change: Partial<Track>): Project => updateTrack(WITH_FROZEN, 'a', 
 
 describe('a frozen track', () => {
   it('plays its recording, and comes back unchanged', () => {
-    const [played] = withoutFrozenParts(WITH_FROZEN).tracks;
-    expect(played).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
-    expect(played).not.toHaveProperty('synth_engine');
-    expect(played?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
+    const [playedTrack] = withoutFrozenParts(WITH_FROZEN).tracks;
+    expect(playedTrack).toMatchObject({ id: 'a', name: 'Bass', items: [], effects: [], frozen: FROZEN });
+    expect(playedTrack).not.toHaveProperty('synth_engine');
+    expect(playedTrack?.frozen, 'the engine needs the sample rate if the recording is missing').toHaveProperty('sample_rate_hz', 48_000);
     expect(withoutFrozenParts(SONG)).toBe(SONG);
     expect(filesOf(WITH_FROZEN)).toEqual({ clips: new Set(['recording', 'drums']), takes: new Set(), impulses: new Set(['room']) });
     expect(filesOf(withoutFrozenParts(WITH_FROZEN))).toEqual({ clips: new Set(['recording', 'drums']), takes: new Set(), impulses: new Set() });
@@ -69,14 +69,14 @@ describe('a frozen track', () => {
   });
 
   it('needs a new session of the engine only if it is frozen or unfrozen', () => {
-    const changes = (before: Project, after: Project): unknown => liveChanges(withoutFrozenParts(before), withoutFrozenParts(after), () => null);
+    const changes = (projectBefore: Project, projectAfter: Project): unknown => liveChanges(withoutFrozenParts(projectBefore), withoutFrozenParts(projectAfter), () => null);
     expect(changes(WITH_FROZEN, edit({ volume_db: -3 }))).toEqual([]);
     expect(changes(SONG, WITH_FROZEN)).toBeNull();
     expect(changes(WITH_FROZEN, freezeTrack(SONG, 'a', { ...FROZEN, server_file_id: 'other' }))).toBeNull();
   });
 
   it('keeps its clips, instrument and effects from edits, but not its fader, sends and name', () => {
-    const changed = (after: Project): string | undefined => frozenPartsChange(WITH_FROZEN, after)?.frozenTrack.name;
+    const changed = (projectAfter: Project): string | undefined => frozenPartsChange(WITH_FROZEN, projectAfter)?.frozenTrack.name;
     const [lane] = WITH_FROZEN.tracks[0]?.automation ?? [];
     for (const change of [{ items: [] }, { effects: [] }, { bypass: false }, { automation: [] }, { synth_engine: { type: 'vst3' as const, plugin_id: 'y' } }]) {
       expect(changed(edit(change)), JSON.stringify(change)).toBe('Bass');
@@ -91,12 +91,12 @@ describe('a frozen track', () => {
     expect(changed(removeTrack(WITH_FROZEN, 'a'))).toBeUndefined();
     expect(lane?.target).toBe('pan');
 
-    const refused: string[] = [];
-    const song = new Song((change) => refused.push(describeFrozenPartsChange(change)));
+    const refusedNames: string[] = [];
+    const song = new Song((change) => refusedNames.push(describeFrozenPartsChange(change)));
     song.open(WITH_FROZEN, 1, true);
     expect(song.edit('Delete clip', () => edit({ items: [] }))).toBe(false);
     expect([song.project, song.undoLabel]).toEqual([WITH_FROZEN, null]);
-    expect(refused).toEqual(['Bass is frozen. Unfreeze it to edit its clips, instrument and effects.']);
+    expect(refusedNames).toEqual(['Bass is frozen. Unfreeze it to edit its clips, instrument and effects.']);
     expect(song.edit('Change volume', () => edit({ volume_db: -3 }))).toBe(true);
   });
 
@@ -168,8 +168,8 @@ describe('a frozen track', () => {
       'side-chain of the side-chain': change('c', { items: [] }),
       'frozen source': freezeTrack(song, 'c', FROZEN),
     };
-    for (const [label, after] of Object.entries(audible)) expect(soundsTheSame('a', song, after), label).toBe(false);
-    const others = [
+    for (const [label, projectAfter] of Object.entries(audible)) expect(soundsTheSame('a', song, projectAfter), label).toBe(false);
+    const otherChanges = [
       structuredClone(song),
       change('a', { volume_db: -3, mute: true, name: 'Low' }),
       change('b', { name: 'Kit', color: '#000000' }),
@@ -177,7 +177,7 @@ describe('a frozen track', () => {
       change('c', { volume_db: -3, mute: true }),
       change('d', { items: [] }),
     ];
-    for (const [index, after] of others.entries()) expect(soundsTheSame('a', song, after), `${index}`).toBe(true);
+    for (const [index, projectAfter] of otherChanges.entries()) expect(soundsTheSame('a', song, projectAfter), `${index}`).toBe(true);
   });
 
   it('knows whether the tempo has changed since', () => {
@@ -208,7 +208,7 @@ describe('freezing', () => {
     });
     return { song, freezing: new Freezing(api, song, new AudioFiles(api), notices), notices };
   }
-  const result = (more: object = {}): object => ({ state: 'succeeded', result: { frozen: FROZEN, left_out: [], warnings: [], ...more } });
+  const result = (extraFields: object = {}): object => ({ state: 'succeeded', result: { frozen: FROZEN, left_out: [], warnings: [], ...extraFields } });
   const texts = (notices: Notices): string[] => notices.visibleNotices.map(({ text }) => text);
   const bass = SONG.tracks[0] as Track;
 
@@ -216,9 +216,9 @@ describe('freezing', () => {
 
   it('is one step that can be undone', async () => {
     const { song, freezing, notices } = opened(result());
-    const done = freezing.freeze(bass);
+    const freezing_promise = freezing.freeze(bass);
     expect(freezing.stateOf(bass)).toEqual({ kind: 'rendering', fraction: 0 });
-    await done;
+    await freezing_promise;
     expect(song.project).toEqual(WITH_FROZEN);
     expect(song.undoLabel).toBe('Freeze Bass');
     expect(freezing.stateOf(song.project.tracks[0] as Track)).toEqual({ kind: 'frozen' });
@@ -230,9 +230,9 @@ describe('freezing', () => {
   });
 
   it('belongs to one song: a copy with the same tracks is not being frozen', async () => {
-    const { song, freezing, notices } = opened(result(), (current) => {
+    const { song, freezing, notices } = opened(result(), (currentProject) => {
       expect(freezing.stateOf(bass)?.kind).toBe('rendering');
-      current.open({ ...SONG, project_id: 'copy' }, 1, true);
+      currentProject.open({ ...SONG, project_id: 'copy' }, 1, true);
       expect(freezing.stateOf(bass)).toBeNull();
     });
     await freezing.freeze(bass);

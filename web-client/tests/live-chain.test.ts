@@ -6,7 +6,7 @@ import { MASTER_ID, type Effect, type Project, type Track } from '../src/project
 const EQ = { id: 'eq', type: 'builtin', name: 'equalizer', params: { low_db: 3 } } as Effect;
 const VERB = { id: 'v', type: 'vst2', plugin_id: 'zamverb', state: 'AAAA', params: { 1: 0.5 } } as unknown as Effect;
 
-function songWith(effects: Effect[], more: Partial<Project['master']> = {}): Project {
+function songWith(effects: Effect[], extraFields: Partial<Project['master']> = {}): Project {
   return {
     schema_version: 1,
     project_id: 'p',
@@ -17,7 +17,7 @@ function songWith(effects: Effect[], more: Partial<Project['master']> = {}): Pro
     markers: [],
     tracks: [],
     settings: { seed: 7 },
-    master: { volume_db: -3, effects, ...more },
+    master: { volume_db: -3, effects, ...extraFields },
   } as unknown as Project;
 }
 

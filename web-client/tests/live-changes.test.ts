@@ -41,16 +41,16 @@ function song(): Project {
 }
 
 const BEFORE = song();
-const live = (after: Project) => liveChanges(BEFORE, after, () => KIND);
+const live = (projectAfter: Project) => liveChanges(BEFORE, projectAfter, () => KIND);
 
 describe('edits that the engine applies immediately', () => {
   it('are changes of parameters, bypasses and send levels', () => {
-    let after = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
-    after = setEffectParameter(after, MASTER_ID, 'three', 'balance', -0.5);
-    after = setEffectBypass(after, 'a', 'one', true);
-    after = changeSend(after, 'a', 'r', { level_db: -9 });
-    after = updateTrack(after, 'a', (track) => ({ ...track, bypass: true, volume_db: -3, mute: true }));
-    expect(live(after)).toEqual([
+    let projectAfter = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
+    projectAfter = setEffectParameter(projectAfter, MASTER_ID, 'three', 'balance', -0.5);
+    projectAfter = setEffectBypass(projectAfter, 'a', 'one', true);
+    projectAfter = changeSend(projectAfter, 'a', 'r', { level_db: -9 });
+    projectAfter = updateTrack(projectAfter, 'a', (track) => ({ ...track, bypass: true, volume_db: -3, mute: true }));
+    expect(live(projectAfter)).toEqual([
       { kind: 'parameter', channelId: MASTER_ID, effectId: 'three', parameter: 'balance', value: -0.5 },
       { kind: 'effect-bypass', channelId: 'a', effectId: 'one', bypass: true },
       { kind: 'parameter', channelId: 'a', effectId: 'two', parameter: 'mono', value: 1 },

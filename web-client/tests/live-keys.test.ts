@@ -11,7 +11,7 @@ import type { Player } from '../src/engine/player.svelte';
 function keysOfATrack(isPlugin = false): { keys: LiveKeys; notes: string[]; loaded: () => void } {
   const notes: string[] = [];
   let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => (resolve = done));
+  const promise = new Promise<void>((resolvePromise) => (resolve = resolvePromise));
   const player = {
     waitForSoundOf: () => promise,
     noteOn: (trackId: string, key: number) => notes.push(`on ${trackId} ${key}`),

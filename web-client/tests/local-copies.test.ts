@@ -34,12 +34,12 @@ class Storage {
       objectStore: () => ({ transaction, put, delete: remove, getKey, getAll }),
     };
     const request = (run: () => unknown): Request => {
-      const added: Request = { result: undefined, error: null };
+      const addedRequest: Request = { result: undefined, error: null };
       steps.push(() => {
-        added.result = run();
-        added.onsuccess?.();
+        addedRequest.result = run();
+        addedRequest.onsuccess?.();
       });
-      return added;
+      return addedRequest;
     };
     const put = (record: { windowId: string }): Request => {
       const copy = structuredClone(record);
@@ -112,36 +112,36 @@ describe('the unsaved work in the browser', () => {
     await copies.put(copyOf(song));
     await new IndexedDbCopies().remove('w');
     expect(storage.records.size).toBe(0);
-    const edited = renamed(song, 'a', 'A');
-    await copies.put(copyOf(edited, 2));
-    expect(await new IndexedDbCopies().all()).toEqual([copyOf(edited, 2)]);
+    const editedSong = renamed(song, 'a', 'A');
+    await copies.put(copyOf(editedSong, 2));
+    expect(await new IndexedDbCopies().all()).toEqual([copyOf(editedSong, 2)]);
   });
 
   it('is that before an edit which the browser cannot store, and then that after the next one', async () => {
     const copies = new IndexedDbCopies();
     const song = songOf('a', 'b', 'c');
     await copies.put(copyOf(song));
-    const edited = renamed(renamed(song, 'a', 'A'), 'b', 'B');
+    const editedSong = renamed(renamed(song, 'a', 'A'), 'b', 'B');
     storage.refuses = (key) => key === 'w/b';
-    await expect(copies.put(copyOf(edited, 2))).rejects.toThrow('no room');
+    await expect(copies.put(copyOf(editedSong, 2))).rejects.toThrow('no room');
     expect(await copies.all()).toEqual([copyOf(song)]);
     // The failure comes while the records are passed to the browser, after some of them.
-    const broken = { ...edited, tracks: edited.tracks.map((track) => (track.id === 'c' ? { ...track, broken: () => undefined } : track)) };
+    const brokenSong = { ...editedSong, tracks: editedSong.tracks.map((track) => (track.id === 'c' ? { ...track, broken: () => undefined } : track)) };
     storage.refuses = () => false;
-    await expect(copies.put(copyOf(broken as Project, 3))).rejects.toThrow();
+    await expect(copies.put(copyOf(brokenSong as Project, 3))).rejects.toThrow();
     expect(await copies.all()).toEqual([copyOf(song)]);
-    await copies.put(copyOf(edited, 4));
-    expect(await copies.all()).toEqual([copyOf(edited, 4)]);
+    await copies.put(copyOf(editedSong, 4));
+    expect(await copies.all()).toEqual([copyOf(editedSong, 4)]);
   });
 
   it('of one window is not changed by the other', async () => {
     const [first, second] = [new IndexedDbCopies(), new IndexedDbCopies()];
     const song = songOf('a', 'b');
     await Promise.all([first.put(copyOf(song)), second.put(copyOf(song, 1, 'w2'))]);
-    const edited = renamed(song, 'b', 'B');
-    await second.put(copyOf(edited, 2, 'w2'));
+    const editedSong = renamed(song, 'b', 'B');
+    await second.put(copyOf(editedSong, 2, 'w2'));
     await first.put(copyOf({ ...song, tracks: song.tracks.slice(1) }, 2));
-    expect(await first.all()).toEqual([copyOf({ ...song, tracks: song.tracks.slice(1) }, 2), copyOf(edited, 2, 'w2')]);
+    expect(await first.all()).toEqual([copyOf({ ...song, tracks: song.tracks.slice(1) }, 2), copyOf(editedSong, 2, 'w2')]);
     await second.remove('w2');
     expect(await first.all()).toHaveLength(1);
   });

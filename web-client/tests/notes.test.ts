@@ -17,7 +17,7 @@ describe('moving notes', () => {
 
   it('stops all selected notes when one reaches the start of the item or the highest key', () => {
     const { notes } = moveNotes(NOTES, new Set([0, 2]), -400, 12);
-    expect(notes.map((moved) => [moved.tick, moved.pitch])).toEqual([
+    expect(notes.map((movedNote) => [movedNote.tick, movedNote.pitch])).toEqual([
       [0, 61],
       [500, 64],
       [900, 127],
@@ -25,9 +25,9 @@ describe('moving notes', () => {
   });
 
   it('does not change its arguments', () => {
-    const before = structuredClone(NOTES);
+    const notesBefore = structuredClone(NOTES);
     moveNotes(NOTES, new Set([0, 1, 2]), 10, 1);
-    expect(NOTES).toEqual(before);
+    expect(NOTES).toEqual(notesBefore);
   });
 });
 
@@ -42,7 +42,7 @@ describe('changing notes', () => {
 
   it('shortens notes to the minimum, but does not lengthen notes that are shorter', () => {
     const { notes } = resizeNotes([note(0, 60, 480), note(0, 62, 30)], new Set([0, 1]), -1000, 60);
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([60, 30]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([60, 30]);
   });
 
   it('keeps velocities between 1/127 and 1', () => {
@@ -52,7 +52,7 @@ describe('changing notes', () => {
 
   it('changes velocities together, each within its range', () => {
     const { notes } = changeVelocity([note(0, 60, 240, 0.5), note(0, 64, 240, 0.95)], new Set([0, 1]), 0.1);
-    expect(notes.map((changed) => changed.velocity)).toEqual([0.6, 1]);
+    expect(notes.map((changedNote) => changedNote.velocity)).toEqual([0.6, 1]);
   });
 
   it('places duplicates after the selected notes, moved by whole grid steps', () => {
@@ -65,7 +65,7 @@ describe('changing notes', () => {
 describe('quantizing', () => {
   const options = (change: Partial<QuantizeOptions> = {}): QuantizeOptions => ({ stepTicks: 240, strength: 1, swing: 0.5, ...change });
   const quantizedTicks = (ticks: number[], selection: Set<number>, itemStart: number, change: Partial<QuantizeOptions> = {}): number[] =>
-    quantizeNotes(ticks.map((tick) => note(tick)), selection, itemStart, options(change)).notes.map((moved) => moved.tick);
+    quantizeNotes(ticks.map((tick) => note(tick)), selection, itemStart, options(change)).notes.map((movedNote) => movedNote.tick);
 
   it('moves all notes if no note is selected, and otherwise only the selected ones', () => {
     expect(quantizedTicks([130, 250], new Set(), 0)).toEqual([240, 240]);
@@ -89,12 +89,12 @@ describe('quantizing', () => {
 describe('legato', () => {
   it('ends each note where the next one starts, and keeps the last notes', () => {
     const { notes } = legatoNotes([note(0, 60, 100), note(0, 64, 900), note(480, 67, 50), note(960, 60, 70)], new Set());
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([480, 480, 480, 70]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([480, 480, 480, 70]);
   });
 
   it('looks only at the selected notes', () => {
     const { notes } = legatoNotes([note(0, 60, 100), note(240, 64, 100), note(960, 67, 100)], new Set([0, 2]));
-    expect(notes.map((changed) => changed.length_ticks)).toEqual([960, 100, 100]);
+    expect(notes.map((changedNote) => changedNote.length_ticks)).toEqual([960, 100, 100]);
   });
 });
 
@@ -107,8 +107,8 @@ describe('humanizing', () => {
   });
 
   it('changes starts and velocities within the limits, to both sides', () => {
-    const offsets = humanized(1).map((changed, index) => changed.tick - index * 240);
-    const loudness = humanized(1).map((changed) => changed.velocity - 0.5);
+    const offsets = humanized(1).map((changedNote, index) => changedNote.tick - index * 240);
+    const loudness = humanized(1).map((changedNote) => changedNote.velocity - 0.5);
     for (const [values, limit] of [[offsets, 20], [loudness, 0.1]] as const) {
       expect(Math.max(...values.map(Math.abs))).toBeLessThanOrEqual(limit + 1e-9);
       expect(Math.max(...values)).toBeGreaterThan(limit / 2);
@@ -119,9 +119,9 @@ describe('humanizing', () => {
 
 describe('copied notes', () => {
   it('keep their place between the grid steps, in another clip too', () => {
-    const copied = copyNotes([note(70, 60), note(300, 64), note(999, 67)], new Set([0, 1]), 960, 240);
-    expect(copied).toMatchObject({ offsetTicks: 70, lengthTicks: 720 });
-    const { notes, selection } = pasteNotes([note(0, 40)], copied ?? { notes: [], offsetTicks: 0, lengthTicks: 0 }, 480);
+    const copiedNotes = copyNotes([note(70, 60), note(300, 64), note(999, 67)], new Set([0, 1]), 960, 240);
+    expect(copiedNotes).toMatchObject({ offsetTicks: 70, lengthTicks: 720 });
+    const { notes, selection } = pasteNotes([note(0, 40)], copiedNotes ?? { notes: [], offsetTicks: 0, lengthTicks: 0 }, 480);
     expect(notes.slice(1).map(({ tick, pitch }) => [tick, pitch])).toEqual([[550, 60], [780, 64]]);
     expect(selection).toEqual(new Set([1, 2]));
     expect(copyNotes(notes, new Set(), 0, 240)).toBeNull();

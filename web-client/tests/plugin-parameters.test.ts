@@ -70,23 +70,23 @@ const engineOf = (project: Project): PluginEngine | null => pluginOf(project.tra
 
 describe('values of a song', () => {
   it('are set by id, and removed without an empty object', () => {
-    const changed = setInstrumentParameter(setInstrumentParameter(song({ state: 'c3Q=' }), 'bass', 2, 0.5), 'bass', 3, 1);
-    expect(engineOf(changed)).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5, 3: 1 } });
-    expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2']))?.params).toEqual({ 3: 1 });
-    expect(engineOf(removeInstrumentParameters(changed, 'bass', ['2', '3']))).not.toHaveProperty('params');
-    expect(engineOf(setInstrumentState(changed, 'bass', { state: 'bmV3', version: '1.2' }))).toEqual({
+    const changedSong = setInstrumentParameter(setInstrumentParameter(song({ state: 'c3Q=' }), 'bass', 2, 0.5), 'bass', 3, 1);
+    expect(engineOf(changedSong)).toEqual({ type: 'vst2', plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5, 3: 1 } });
+    expect(engineOf(removeInstrumentParameters(changedSong, 'bass', ['2']))?.params).toEqual({ 3: 1 });
+    expect(engineOf(removeInstrumentParameters(changedSong, 'bass', ['2', '3']))).not.toHaveProperty('params');
+    expect(engineOf(setInstrumentState(changedSong, 'bass', { state: 'bmV3', version: '1.2' }))).toEqual({
       type: 'vst2',
       plugin_id: '444E656B',
       state: 'bmV3',
       plugin_version: '1.2',
     });
-    expect(engineOf(setInstrumentState(changed, 'bass', null))).toEqual({ type: 'vst2', plugin_id: '444E656B' });
+    expect(engineOf(setInstrumentState(changedSong, 'bass', null))).toEqual({ type: 'vst2', plugin_id: '444E656B' });
   });
 
   it('can be automated, also while the parameters are not known', () => {
-    const automated = song({ params: { 2: 0.5 } }, [{ target: 'instrument/9', points: [] }, { target: 'instrument/2', points: [] }]);
+    const automatedSong = song({ params: { 2: 0.5 } }, [{ target: 'instrument/9', points: [] }, { target: 'instrument/2', points: [] }]);
     const describe = (list: PluginParameterList | null): string[] =>
-      targetsOf(automated, 'bass', () => null, () => list).slice(2).map(({ target, group, name, current, format }) => `${target} ${group} ${name} ${format(current)}`);
+      targetsOf(automatedSong, 'bass', () => null, () => list).slice(2).map(({ target, group, name, current, format }) => `${target} ${group} ${name} ${format(current)}`);
     expect(describe(LIST)).toEqual(['instrument/2 Nekobi Cutoff 100.0 Hz', 'instrument/3 Nekobi Waveform Sine', 'instrument/9 Nekobi Parameter 9 0.0 %']);
     expect(describe(null)).toEqual(['instrument/9 Plugin Parameter 9 0.0 %', 'instrument/2 Plugin Parameter 2 50.0 %']);
   });
@@ -97,97 +97,97 @@ describe('commands for a plugin', () => {
 
   afterEach(() => vi.unstubAllGlobals());
 
-  function opened(answer: (body: Record<string, unknown>) => object): { open: Song; commands: PluginCommands; parameters: PluginParameters; notices: Notices } {
+  function opened(answer: (body: Record<string, unknown>) => object): { openSong: Song; commands: PluginCommands; parameters: PluginParameters; notices: Notices } {
     vi.stubGlobal('fetch', async (request: Request) => {
       const body = (await request.json()) as Record<string, unknown>;
       return new Response(JSON.stringify(answer(body)), { headers: { 'Content-Type': 'application/json' } });
     });
     const api = new Api('http://songs.test');
-    const [open, notices, parameters] = [new Song(), new Notices(), new PluginParameters(api)];
-    open.open(song(), 1, true);
-    return { open, notices, parameters, commands: new PluginCommands(open, new PluginCatalog(api), parameters, notices) };
+    const [openSong, notices, parameters] = [new Song(), new Notices(), new PluginParameters(api)];
+    openSong.open(song(), 1, true);
+    return { openSong, notices, parameters, commands: new PluginCommands(openSong, new PluginCatalog(api), parameters, notices) };
   }
 
   it('make one undo step of a gesture', () => {
-    const { open, commands } = opened(() => LIST);
+    const { openSong, commands } = opened(() => LIST);
     for (const value of [0.3, 0.4, 0.5]) commands.setParameter('bass', CUTOFF, value, 'drag 1');
-    open.endGesture();
+    openSong.endGesture();
     commands.setParameter('bass', CUTOFF, 0.9, 'drag 2');
-    open.undo();
-    expect(engineOf(open.project)?.params).toEqual({ 2: 0.5 });
-    open.undo();
-    expect(engineOf(open.project)).not.toHaveProperty('params');
+    openSong.undo();
+    expect(engineOf(openSong.project)?.params).toEqual({ 2: 0.5 });
+    openSong.undo();
+    expect(engineOf(openSong.project)).not.toHaveProperty('params');
   });
 
   it('load a program as the state of the plugin, as one undo step', async () => {
-    const { open, commands, parameters } = opened(({ preset }) => ({ ...LIST, state: 'bmV3', program: preset }));
+    const { openSong, commands, parameters } = opened(({ preset }) => ({ ...LIST, state: 'bmV3', program: preset }));
     commands.setParameter('bass', CUTOFF, 0.3, null);
     await commands.loadProgram(BASS_PLUGIN, 1, 'Hard');
-    const engine = engineOf(open.project);
+    const engine = engineOf(openSong.project);
     expect(engine).toEqual({ type: 'vst2', plugin_id: '444E656B', plugin_version: '1.0', state: 'bmV3' });
     expect(engine && parameters.listOf(engine)?.program).toBe(1);
-    expect(open.undoLabel).toBe('Load program “Hard”');
-    open.undo();
-    expect(engineOf(open.project)?.params).toEqual({ 2: 0.3 });
+    expect(openSong.undoLabel).toBe('Load program “Hard”');
+    openSong.undo();
+    expect(engineOf(openSong.project)?.params).toEqual({ 2: 0.3 });
   });
 
   it('load a preset file into an effect, which a reset removes', async () => {
     const bodies: object[] = [];
-    const { open, commands } = opened((body) => {
+    const { openSong, commands } = opened((body) => {
       bodies.push(body);
       return { ...LIST, state: 'bmV3' };
     });
     const verb = { id: 'verb', type: 'vst2' as const, plugin_id: '5A56', params: { 1: 0.5 } };
-    open.edit('Add', (project) => ({ ...project, master: { ...project.master, effects: [verb] } }));
+    openSong.edit('Add', (project) => ({ ...project, master: { ...project.master, effects: [verb] } }));
     await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'verb' }, new File(['CcnK'], 'hall.fxp'));
     expect(bodies).toEqual([{ plugin_id: '5A56', preset: btoa('CcnK'), with_state: true }]);
-    expect(open.project.master.effects).toEqual([{ ...verb, params: {}, plugin_version: '1.0', state: 'bmV3' }]);
-    expect(open.undoLabel).toBe('Load preset “hall.fxp”');
-    expect(resetEffect(open.project, MASTER_ID, 'verb').master.effects).toEqual([{ ...verb, params: {} }]);
+    expect(openSong.project.master.effects).toEqual([{ ...verb, params: {}, plugin_version: '1.0', state: 'bmV3' }]);
+    expect(openSong.undoLabel).toBe('Load preset “hall.fxp”');
+    expect(resetEffect(openSong.project, MASTER_ID, 'verb').master.effects).toEqual([{ ...verb, params: {} }]);
     await commands.loadPresetFile({ channelId: MASTER_ID, effectId: 'gone' }, new File(['CcnK'], 'hall.fxp'));
     expect(bodies, 'an effect that has been removed').toHaveLength(1);
   });
 
   it('tell another version of the plugin than the song was made with', () => {
-    const { open, commands } = opened(() => LIST);
-    open.open(song({ plugin_version: '0.9' }), 1, true);
-    const other = (): string | null => otherVersionOf(engineOf(open.project) as PluginEngine, '1.0');
-    expect(other()).toBe('0.9');
+    const { openSong, commands } = opened(() => LIST);
+    openSong.open(song({ plugin_version: '0.9' }), 1, true);
+    const otherVersion = (): string | null => otherVersionOf(engineOf(openSong.project) as PluginEngine, '1.0');
+    expect(otherVersion()).toBe('0.9');
     commands.acceptVersion(BASS_PLUGIN, '1.0');
-    expect([other(), open.undoLabel]).toEqual([null, 'Keep version 1.0']);
+    expect([otherVersion(), openSong.undoLabel]).toEqual([null, 'Keep version 1.0']);
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1' }, '1.0'), 'a song from before').toBeNull();
     expect(otherVersionOf({ type: 'vst2', plugin_id: '1', plugin_version: '1.0' }, ''), 'a plugin that states none').toBeNull();
     // Songs have at most 128 characters of a version, and no half of a character.
-    const long = `${'ß'.repeat(127)}🎹 build 1`;
-    commands.acceptVersion(BASS_PLUGIN, long);
-    const saved = engineOf(open.project) as PluginEngine;
-    expect(saved.plugin_version).toBe(`${'ß'.repeat(127)}🎹`);
-    expect([otherVersionOf(saved, long), otherVersionOf(saved, long.slice(1))]).toEqual([null, saved.plugin_version]);
+    const longVersion = `${'ß'.repeat(127)}🎹 build 1`;
+    commands.acceptVersion(BASS_PLUGIN, longVersion);
+    const savedEngine = engineOf(openSong.project) as PluginEngine;
+    expect(savedEngine.plugin_version).toBe(`${'ß'.repeat(127)}🎹`);
+    expect([otherVersionOf(savedEngine, longVersion), otherVersionOf(savedEngine, longVersion.slice(1))]).toEqual([null, savedEngine.plugin_version]);
   });
 
   it('save a preset file with the state and the values of the song', async () => {
     const requests: [string, unknown][] = [];
-    const { open, commands, notices } = opened(() => LIST);
+    const { openSong, commands, notices } = opened(() => LIST);
     vi.stubGlobal('fetch', async (request: Request) => {
       requests.push([new URL(request.url).pathname, await request.json()]);
       return requests.length === 1 ? new Response('CcnK') : new Response(JSON.stringify({ detail: 'The plugin crashed twice.' }), { status: 502 });
     });
-    const saved: string[] = [];
-    const link = { href: '', download: '', click: () => saved.push(link.download) };
+    const savedEngine: string[] = [];
+    const link = { href: '', download: '', click: () => savedEngine.push(link.download) };
     vi.stubGlobal('document', { createElement: () => link });
-    open.open(song({ state: 'c3Q=', params: { 2: 0.5 } }), 1, true);
+    openSong.open(song({ state: 'c3Q=', params: { 2: 0.5 } }), 1, true);
     await commands.savePresetFile(BASS_PLUGIN, 'Bass/1');
     expect(requests).toEqual([['/api/v1/plugins/preset-file', { plugin_id: '444E656B', state: 'c3Q=', params: { 2: 0.5 } }]]);
-    expect([saved, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
+    expect([savedEngine, link.href]).toEqual([['Bass_1.fxp'], expect.stringMatching(/^blob:/)]);
     await commands.savePresetFile(BASS_PLUGIN, 'Bass');
     expect(notices.visibleNotices.map(({ text }) => text)).toEqual(['The preset of Bass cannot be saved: The plugin crashed twice.']);
-    expect([saved.length, commands.saving]).toEqual([1, null]);
+    expect([savedEngine.length, commands.saving]).toEqual([1, null]);
   });
 
   it('keep the plugin if it refuses a preset', async () => {
-    const { open, commands, notices } = opened(() => LIST);
+    const { openSong, commands, notices } = opened(() => LIST);
     await commands.loadProgram(BASS_PLUGIN, 0, 'Soft');
-    expect(engineOf(open.project)).not.toHaveProperty('state');
+    expect(engineOf(openSong.project)).not.toHaveProperty('state');
     expect(notices.visibleNotices).toHaveLength(1);
     expect(commands.loading).toBeNull();
   });

@@ -71,7 +71,7 @@ describe('the sounds of plugins', () => {
     return outputs();
   };
   const outputs = (): unknown[] => sounds.takeOutputs((id) => loaded.has(id)).map(({ trackId, effectId, audioId }) => [trackId, effectId, audioId]);
-  const edited = (song: Project): Project => updateTrack(song, 'bass', (bass) => ({ ...bass, items: [] }));
+  const editedSong = (song: Project): Project => updateTrack(song, 'bass', (bass) => ({ ...bass, items: [] }));
 
   it('are played when they are rendered and loaded', async () => {
     await update(songOf(BASS));
@@ -131,8 +131,8 @@ describe('the sounds of plugins', () => {
     await update(song);
     await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
     loadedOutputs();
-    const changed = { ...song, master: { ...song.master, effects: [{ ...VERB, type: 'vst2' as const, params: { '1': 0.5 } }] } };
-    await update(changed);
+    const changedSong = { ...song, master: { ...song.master, effects: [{ ...VERB, type: 'vst2' as const, params: { '1': 0.5 } }] } };
+    await update(changedSong);
     outputs();
     expect([sounds.stateOf('bass', null)?.kind, sounds.stateOf(null, 'verb')?.kind]).toEqual(['ready', 'rendering']);
     await update(song);
@@ -147,7 +147,7 @@ describe('the sounds of plugins', () => {
     await update(song);
     await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
     loadedOutputs();
-    await update(edited(song));
+    await update(editedSong(song));
     expect(outputs()).toEqual([[null, 'verb', fileIdOfSound('b')]]);
     expect(sounds.stateOf('bass', null)).toBeNull();
     await update({ ...song, tempo_map: [{ tick: 0, bpm: 60 }] });
@@ -162,7 +162,7 @@ describe('the sounds of plugins', () => {
   it('that are superseded by another edit are not waited for', async () => {
     const song = songOf(BASS);
     await update(song);
-    await update(edited(song));
+    await update(editedSong(song));
     await vi.advanceTimersByTimeAsync(700);
     expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, false]);
     requests.shift();
@@ -193,14 +193,14 @@ describe('the sounds of plugins', () => {
     await update({ ...song, tempo_map: [{ tick: 0, bpm: 60 }] });
     await answer(ready('bass', null, 'a'), ready(null, 'verb', 'b'));
     expect([sounds.fileIds, sounds.stateOf('bass', null)]).toEqual([[], { kind: 'rendering' }]);
-    const changed = updateTrack(song, 'bass', (bass) => ({ ...bass, items: bass.items.map((item) => ({ ...item })) }));
-    await update(changed);
+    const changedSong = updateTrack(song, 'bass', (bass) => ({ ...bass, items: bass.items.map((item) => ({ ...item })) }));
+    await update(changedSong);
     await vi.advanceTimersByTimeAsync(700);
     expect(requests, 'the first tempo is back').toHaveLength(0);
     expect(loadedOutputs()).toHaveLength(2);
-    await update(updateTrack(changed, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'j', type: 'midi' as const }] })));
+    await update(updateTrack(changedSong, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'j', type: 'midi' as const }] })));
     await vi.advanceTimersByTimeAsync(700);
-    await update(updateTrack(changed, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'k', type: 'midi' as const }] })));
+    await update(updateTrack(changedSong, 'bass', (bass) => ({ ...bass, items: [...bass.items, { ...ITEM, id: 'k', type: 'midi' as const }] })));
     await answer(ready('bass', null, 'c'), ready(null, 'verb', 'd'));
     loadedOutputs();
     expect(sounds.stateOf('bass', null)?.kind, 'the answer is older than the last edit').toBe('rendering');

@@ -33,14 +33,14 @@ afterEach(() => vi.unstubAllGlobals());
 describe('the catalogue of plugins', () => {
   it('groups plugins by maker or kind, and finds them by name, maker, format and category', async () => {
     const catalog = await catalogOf(PLUGINS);
-    const found = (query: string, grouping: PluginGrouping = 'maker'): string[] =>
+    const groupNames = (query: string, grouping: PluginGrouping = 'maker'): string[] =>
       groupPlugins(searchPlugins(catalog.instruments, query), grouping).map(({ name: heading, plugins }) => `${heading}: ${plugins.map(({ name }) => name).join(', ')}`);
-    expect(found('')).toEqual(['Digital Suburban: Dexed', 'DISTRHO: Nekobi, Vex', 'Unknown maker: Zebra']);
-    expect(found('distrho NEK')).toEqual(['DISTRHO: Nekobi']);
-    expect(found('vst3')).toEqual(['Digital Suburban: Dexed']);
-    expect(found('synth')).toEqual(['Digital Suburban: Dexed']);
-    expect(found('piano')).toEqual([]);
-    expect(found('', 'kind'), 'plugins without a kind are last').toEqual(['Synth: Dexed', 'Other: Nekobi, Vex, Zebra']);
+    expect(groupNames('')).toEqual(['Digital Suburban: Dexed', 'DISTRHO: Nekobi, Vex', 'Unknown maker: Zebra']);
+    expect(groupNames('distrho NEK')).toEqual(['DISTRHO: Nekobi']);
+    expect(groupNames('vst3')).toEqual(['Digital Suburban: Dexed']);
+    expect(groupNames('synth')).toEqual(['Digital Suburban: Dexed']);
+    expect(groupNames('piano')).toEqual([]);
+    expect(groupNames('', 'kind'), 'plugins without a kind are last').toEqual(['Synth: Dexed', 'Other: Nekobi, Vex, Zebra']);
   });
 
   it('knows missing plugins only once it is loaded', async () => {
@@ -59,51 +59,51 @@ describe('a plugin as an instrument', () => {
     normalizeProject({ project_id: 'p', tracks: [{ id: 'a', name: 'Bass', synth_engine: { type: 'soundfont', bank: 0, program: 33 }, items }] });
   const nekobi: InstrumentChoice = { kind: 'plugin', plugin: NEKOBI };
 
-  async function opened(): Promise<{ open: Song; commands: TrackCommands }> {
+  async function opened(): Promise<{ openSong: Song; commands: TrackCommands }> {
     const soundFonts = new SoundFontCatalog(new Api());
     const instruments = new Instruments(soundFonts, await catalogOf(PLUGINS));
-    const open = new Song();
-    open.open(song(), 1, true);
-    return { open, commands: new TrackCommands(open, soundFonts, instruments, new Notices()) };
+    const openSong = new Song();
+    openSong.open(song(), 1, true);
+    return { openSong, commands: new TrackCommands(openSong, soundFonts, instruments, new Notices()) };
   }
 
   it('replaces the preset of a track, and undo and a preset return', async () => {
-    const { open, commands } = await opened();
+    const { openSong, commands } = await opened();
     commands.assignInstrument(nekobi, 'a');
-    const [track] = open.project.tracks;
+    const [track] = openSong.project.tracks;
     expect(track?.synth_engine).toEqual({ type: 'vst2', plugin_id: '444E656B', plugin_version: '1.0' });
     expect(track?.name).toBe('Bass');
     expect(track?.items[0], 'a program change would select a program of the plugin').toMatchObject({ controls: [] });
-    open.undo();
-    expect(open.project.tracks[0]?.synth_engine?.type).toBe('soundfont');
-    open.redo();
+    openSong.undo();
+    expect(openSong.project.tracks[0]?.synth_engine?.type).toBe('soundfont');
+    openSong.redo();
     const preset = { soundfont: { soundfont_id: 'gm' }, bank: 0, program: 1, name: 'Piano', key: 'gm/0/1' } as CatalogPreset;
     commands.assignInstrument({ kind: 'preset', preset }, 'a');
-    expect(open.project.tracks[0]?.synth_engine).toEqual({ type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 1 });
+    expect(openSong.project.tracks[0]?.synth_engine).toEqual({ type: 'soundfont', soundfont_id: 'gm', bank: 0, program: 1 });
   });
 
   it('becomes a new track with its name if no instrument track is selected', async () => {
-    const { open, commands } = await opened();
+    const { openSong, commands } = await opened();
     commands.assignInstrument(nekobi, 'none');
-    expect(open.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '444E656B' } });
+    expect(openSong.project.tracks[1]).toMatchObject({ name: 'Nekobi', synth_engine: { type: 'vst2', plugin_id: '444E656B' } });
   });
 
   it('removes the automation of another plugin\'s parameters', async () => {
-    const { open, commands } = await opened();
+    const { openSong, commands } = await opened();
     commands.assignInstrument(nekobi, 'a');
     const automation = [{ target: 'instrument/3', points: [] }, { target: 'pan', points: [] }];
-    open.edit('Automate', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, automation })) }));
+    openSong.edit('Automate', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, automation })) }));
     commands.assignInstrument({ kind: 'plugin', plugin: PLUGINS[1] as VstPlugin }, 'a');
-    expect(open.project.tracks[0]?.automation).toEqual([{ target: 'pan', points: [] }]);
-    open.undo();
-    expect(open.project.tracks[0]?.automation).toEqual(automation);
+    expect(openSong.project.tracks[0]?.automation).toEqual([{ target: 'pan', points: [] }]);
+    openSong.undo();
+    expect(openSong.project.tracks[0]?.automation).toEqual(automation);
   });
 
   it('keeps its state if it is chosen again', async () => {
-    const { open, commands } = await opened();
+    const { openSong, commands } = await opened();
     const engine = { type: 'vst2', plugin_id: '444E656B', state: 'c3RhdGU=' } as const;
-    open.edit('Set', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, synth_engine: engine })) }));
+    openSong.edit('Set', (project) => ({ ...project, tracks: project.tracks.map((track) => ({ ...track, synth_engine: engine })) }));
     commands.assignInstrument(nekobi, 'a');
-    expect(open.project.tracks[0]?.synth_engine).toBe(engine);
+    expect(openSong.project.tracks[0]?.synth_engine).toBe(engine);
   });
 });

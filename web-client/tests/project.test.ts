@@ -132,12 +132,12 @@ describe('choosing an instrument', () => {
   });
 
   it('removes bank and program of items', () => {
-    const original = song();
-    const item = midiItem(original, 'one');
+    const originalSong = song();
+    const item = midiItem(originalSong, 'one');
     item.soundfont_bank = 1;
     item.soundfont_program = 2;
-    const changed = midiItem(setInstrument(original, 'a', engine).project, 'one');
-    expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
+    const changedItem = midiItem(setInstrument(originalSong, 'a', engine).project, 'one');
+    expect('soundfont_bank' in changedItem || 'soundfont_program' in changedItem).toBe(false);
   });
 
   it('shares unchanged items', () => {
@@ -148,8 +148,8 @@ describe('choosing an instrument', () => {
 
 describe('importing', () => {
   it('gives an empty song the imported name, tempo and signatures', () => {
-    const imported: Project = { ...song(), name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] };
-    const merged = addImported(emptyProject(), imported);
+    const importedSong: Project = { ...song(), name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] };
+    const merged = addImported(emptyProject(), importedSong);
     expect(merged).toMatchObject({ name: 'Tune', tempo_map: [{ tick: 0, bpm: 99 }] });
     expect(merged.tracks).toHaveLength(2);
     expect(isEmptySong(merged)).toBe(false);
@@ -166,20 +166,20 @@ describe('importing', () => {
 
 describe('the project for the engine', () => {
   it('names the default SoundFont for tracks without one', () => {
-    const converted = projectForEngine(song(), 'gm', null);
-    expect(converted.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
-    expect(converted.tracks).toHaveLength(2);
+    const engineProject = projectForEngine(song(), 'gm', null);
+    expect(engineProject.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
+    expect(engineProject.tracks).toHaveLength(2);
   });
 
   it('has an audition track only while a sound is auditioned', () => {
-    const converted = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
-    expect(converted.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
+    const engineProject = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
+    expect(engineProject.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
   });
 
   it('needs a new session after edits of notes and of the tempo, but not after edits of faders', () => {
     const project = song();
     const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
-    const changesTo = (after: Project) => liveChanges(project, after, () => null);
+    const changesTo = (projectAfter: Project) => liveChanges(project, projectAfter, () => null);
     expect(changesTo(louder), 'faders and mutes are not live changes').toEqual([]);
     expect(changesTo(setItemNotes(project, 'one', []))).toBeNull();
     expect(changesTo(setTempoAt(project, 0, 121))).toBeNull();

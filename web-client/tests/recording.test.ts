@@ -26,23 +26,23 @@ const ticksOf = (project: Project): number[] => clipsOf(project).flatMap((item) 
 
 describe('recorded events', () => {
   it('go into the clip at their position, or into a new clip that starts with the bar and grows', () => {
-    const before = songWith([{ type: 'midi', id: 'old', start_tick: 3840, length_ticks: 3840, notes: [], controls: [] }]);
-    const into = addRecorded(before, 'keys', { notes: [note(4000, 60)], controls: [] }, new Set());
+    const songBefore = songWith([{ type: 'midi', id: 'old', start_tick: 3840, length_ticks: 3840, notes: [], controls: [] }]);
+    const into = addRecorded(songBefore, 'keys', { notes: [note(4000, 60)], controls: [] }, new Set());
     expect(clipsOf(into.project)).toMatchObject([{ id: 'old', notes: [{ tick: 160 }] }]);
-    const first = addRecorded(before, 'keys', { notes: [note(9000, 60)], controls: [{ type: 'cc', tick: 9100, controller: 64, value: 127 }] }, new Set());
+    const first = addRecorded(songBefore, 'keys', { notes: [note(9000, 60)], controls: [{ type: 'cc', tick: 9100, controller: 64, value: 127 }] }, new Set());
     const [id = ''] = first.newItemIds;
     expect(clipsOf(first.project)[1]).toMatchObject({ id, start_tick: 7680, length_ticks: 3840, controls: [{ tick: 1420, controller: 64 }] });
-    const later = addRecorded(first.project, 'keys', { notes: [note(20000, 62)], controls: [] }, new Set([id]));
-    expect(clipsOf(later.project)[1]).toMatchObject({ id, start_tick: 7680, length_ticks: 15360 });
-    expect(ticksOf(later.project)).toEqual([9000, 20000]);
-    expect(later.newItemIds).toEqual([]);
+    const laterRecording = addRecorded(first.project, 'keys', { notes: [note(20000, 62)], controls: [] }, new Set([id]));
+    expect(clipsOf(laterRecording.project)[1]).toMatchObject({ id, start_tick: 7680, length_ticks: 15360 });
+    expect(ticksOf(laterRecording.project)).toEqual([9000, 20000]);
+    expect(laterRecording.newItemIds).toEqual([]);
   });
 
   it('replace the notes that started in a range, but not those of the recording', () => {
     const [first, second, third] = [note(0, 60), note(480, 62), note(960, 64)];
     const song = songWith([{ type: 'midi', id: 'a', start_tick: 960, length_ticks: 3840, notes: [first, second, third], controls: [] }]);
-    const kept = clipsOf(song)[0]?.notes[1] as Note;
-    expect(ticksOf(eraseNotes(song, 'keys', 960, 1920, new Set([kept])))).toEqual([1440, 1920]);
+    const keptNote = clipsOf(song)[0]?.notes[1] as Note;
+    expect(ticksOf(eraseNotes(song, 'keys', 960, 1920, new Set([keptNote])))).toEqual([1440, 1920]);
     expect(eraseNotes(song, 'keys', 0, 960, new Set())).toBe(song);
   });
 });
@@ -135,11 +135,11 @@ describe('the recorder', () => {
   it('moves an early first beat to the start of the loop, and keeps the notes that a seek skips', () => {
     const old = [note(1920, 40), note(2880, 40)];
     const project = songWith([{ type: 'midi', id: 'a', start_tick: 0, length_ticks: 3840, notes: old, controls: [] }]);
-    const looped = recording(setLoop(project, { startTick: 0, endTick: 3840, active: true }), { quantizes: true });
-    looped.recorder.toggle();
-    looped.send({ kind: 'press', atMs: 3800 });
-    looped.send({ kind: 'release', atMs: 200 });
-    expect(ticksOf(looped.song.project)).toEqual([1920, 2880, 0]);
+    const loopedRecording = recording(setLoop(project, { startTick: 0, endTick: 3840, active: true }), { quantizes: true });
+    loopedRecording.recorder.toggle();
+    loopedRecording.send({ kind: 'press', atMs: 3800 });
+    loopedRecording.send({ kind: 'release', atMs: 200 });
+    expect(ticksOf(loopedRecording.song.project)).toEqual([1920, 2880, 0]);
     const { song, recorder, state, send } = recording(project, { replaces: true });
     recorder.toggle();
     send({ kind: 'press', atMs: 100 });
@@ -217,10 +217,10 @@ describe('the recorder', () => {
     expect(clipsOf(song.project)).toEqual([]);
     state.countInSecs = 0;
     send({ kind: 'press', atMs: 100 });
-    const other = normalizeProject({ schema_version: 1, project_id: 'other', tracks: [{ id: 'keys', kind: 'audio', items: [] }] });
-    song.open(other, 1, true);
+    const otherProject = normalizeProject({ schema_version: 1, project_id: 'other', tracks: [{ id: 'keys', kind: 'audio', items: [] }] });
+    song.open(otherProject, 1, true);
     recorder.finish();
-    expect(song.project).toBe(other);
+    expect(song.project).toBe(otherProject);
     recorder.toggle();
     expect([recorder.isRecording, messages.length]).toEqual([false, 1]);
   });

@@ -93,7 +93,7 @@ describe('the plan of renders', () => {
 function wavOf(channels: number): ArrayBuffer {
   const bytes = new ArrayBuffer(44 + 4 * channels);
   const view = new DataView(bytes);
-  const tag = (offset: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)));
+  const tag = (offset: number, text: string): void => [...text].forEach((character, i) => view.setUint8(offset + i, character.charCodeAt(0)));
   tag(0, 'RIFF');
   tag(8, 'WAVE');
   tag(12, 'fmt ');
@@ -156,7 +156,7 @@ describe('audio from the service', () => {
     await answer(new Response(wavOf(channels)));
   };
   const problem = (status: number, detail: string): Response => new Response(JSON.stringify({ detail }), { status });
-  const edited = (song: Project): Project => updateTrack(song, 'piano', (piano) => ({ ...piano, items: [{ ...ITEM }] }));
+  const editedSong = (song: Project): Project => updateTrack(song, 'piano', (piano) => ({ ...piano, items: [{ ...ITEM }] }));
   const piano = songOf(track('piano', PIANO));
 
   it('plays when it has arrived', async () => {
@@ -178,7 +178,7 @@ describe('audio from the service', () => {
     expect(requests).toHaveLength(0);
     await vi.advanceTimersByTimeAsync(700);
     expect(requests).toHaveLength(1);
-    await update(edited(edited(piano)));
+    await update(editedSong(editedSong(piano)));
     expect(requests[0]?.signal.aborted, 'another edit cancels the render').toBe(true);
     requests.shift();
     await vi.advanceTimersByTimeAsync(700);

@@ -58,7 +58,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const requestCount = (path: string): number => requestedPaths.filter((requested) => requested === path).length;
+const requestCount = (path: string): number => requestedPaths.filter((requestedPath) => requestedPath === path).length;
 const passSecs = (secs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(secs * 1000);
 
 /** Starts a session and lets its first requests end. */

@@ -26,8 +26,8 @@ describe('sections of a song', () => {
       { tick: 1_000, name: 'B' },
       { tick: 9_000, name: 'After the end' },
     ];
-    const found = sectionsOf({ tracks, markers }, 8_000);
-    expect(found.map(({ name, range }) => [name, range.start_tick, range.end_tick])).toEqual([
+    const sections = sectionsOf({ tracks, markers }, 8_000);
+    expect(sections.map(({ name, range }) => [name, range.start_tick, range.end_tick])).toEqual([
       ['Intro', 0, 1_000],
       ['Verse', 960, 1_920],
       ['Marker', 1_000, 4_000],

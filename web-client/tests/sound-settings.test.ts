@@ -38,12 +38,12 @@ describe('sound settings', () => {
   });
 
   it('can be changed one by one, and unknown fields stay', () => {
-    const before = { ...emptyProject(), settings: { seed: 5, reverb: { room: 0.1, later: 1 } } };
-    const narrow = changeSound(before, { reverb: { width: 0 } });
-    const after = changeSound(narrow, { polyphony: 16, velocity_to_cutoff: 'specification' });
-    expect(after.settings).toEqual({ seed: 5, polyphony: 16, velocity_to_cutoff: 'specification', reverb: { room: 0.1, width: 0, later: 1 } });
-    expect(soundSettings(after).reverb).toMatchObject({ room: 0.1, damping: 0.5, width: 0 });
-    expect(changeSound(before, { chorus: { rate_hz: 2 } }).settings?.chorus).toEqual({ rate_hz: 2 });
+    const songBefore = { ...emptyProject(), settings: { seed: 5, reverb: { room: 0.1, later: 1 } } };
+    const narrow = changeSound(songBefore, { reverb: { width: 0 } });
+    const songAfter = changeSound(narrow, { polyphony: 16, velocity_to_cutoff: 'specification' });
+    expect(songAfter.settings).toEqual({ seed: 5, polyphony: 16, velocity_to_cutoff: 'specification', reverb: { room: 0.1, width: 0, later: 1 } });
+    expect(soundSettings(songAfter).reverb).toMatchObject({ room: 0.1, damping: 0.5, width: 0 });
+    expect(changeSound(songBefore, { chorus: { rate_hz: 2 } }).settings?.chorus).toEqual({ rate_hz: 2 });
   });
 
   it('of the shared reverb and chorus are not part of the settings of voices', () => {

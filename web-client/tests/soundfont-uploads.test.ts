@@ -38,17 +38,17 @@ describe('an uploaded SoundFont', () => {
 
   it('has a notice that names its replacement before it is deleted', () => {
     expect(replacementNotice(entry)).toContain('the default SoundFont');
-    const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
-    expect(replacementNotice({ ...entry, others })).toContain('the system’s SoundFont of the same name');
-    expect(replacementNotice({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
+    const otherFormats = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
+    expect(replacementNotice({ ...entry, others: otherFormats })).toContain('the system’s SoundFont of the same name');
+    expect(replacementNotice({ ...entry, others: otherFormats.slice(0, 1) })).toContain('the default SoundFont');
   });
 
   it('comes before the default and all other SoundFonts in the catalogue', async () => {
-    const others = [
+    const otherFormats = [
       { ...entry, soundfont_id: 'a', source: 'system' },
       { ...entry, soundfont_id: 'gm', source: 'system', default: true },
     ];
-    const body = { soundfonts: [...others, entry], condensed: [], scanned_at: '' };
+    const body = { soundfonts: [...otherFormats, entry], condensed: [], scanned_at: '' };
     vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
     const catalog = new SoundFontCatalog(new Api('http://songs.test'));
     await catalog.load();

@@ -24,12 +24,12 @@ function catalog(): SoundFontCatalog {
 }
 
 describe('the search for sounds', () => {
-  const found = (query: string): string[] => catalog().search(query).flatMap((group) => group.presets.map(({ name }) => name));
+  const presetNames = (query: string): string[] => catalog().search(query).flatMap((group) => group.presets.map(({ name }) => name));
 
   it('finds drum kits, whose names do not say that they are kits', () => {
-    expect(found('drum kit')).toEqual(['Standard', 'TR-808']);
-    expect(found('drums 808')).toEqual(['TR-808']);
-    expect(found('fl')).toEqual(['Flute']);
+    expect(presetNames('drum kit')).toEqual(['Standard', 'TR-808']);
+    expect(presetNames('drums 808')).toEqual(['TR-808']);
+    expect(presetNames('fl')).toEqual(['Flute']);
   });
 });
 

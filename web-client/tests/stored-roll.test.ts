@@ -7,20 +7,20 @@ import { lanesOf, scaleOf, setLanes, setScale, storedRollOf } from '../src/rooms
 const song = (client?: unknown): Project => normalizeProject({ schema_version: 1, project_id: 'p', tracks: [], ...(client === undefined ? {} : { client }) } as never);
 
 it('a song stores the scale and the lanes of the piano roll beside its loop', () => {
-  const stored = setLanes(setScale(song({ loop: 1 }), { root: 9, scaleId: 'minor' }), ['cc64', 'velocity']);
-  expect(stored.client).toEqual({ loop: 1, piano_roll: { scale: { root: 9, scale_id: 'minor' }, lanes: ['cc64', 'velocity'] } });
-  expect(scaleOf(storedRollOf(stored))).toEqual({ root: 9, scaleId: 'minor' });
-  expect(lanesOf(storedRollOf(stored))).toEqual(['cc64', 'velocity']);
+  const storedRoll = setLanes(setScale(song({ loop: 1 }), { root: 9, scaleId: 'minor' }), ['cc64', 'velocity']);
+  expect(storedRoll.client).toEqual({ loop: 1, piano_roll: { scale: { root: 9, scale_id: 'minor' }, lanes: ['cc64', 'velocity'] } });
+  expect(scaleOf(storedRollOf(storedRoll))).toEqual({ root: 9, scaleId: 'minor' });
+  expect(lanesOf(storedRollOf(storedRoll))).toEqual(['cc64', 'velocity']);
 });
 
 it('invalid scales and lanes are ignored', () => {
-  const check = (stored: unknown): unknown[] => {
-    const found = storedRollOf(song({ piano_roll: stored }));
-    return [scaleOf(found), lanesOf(found)];
+  const check = (storedRoll: unknown): unknown[] => {
+    const pianoRoll = storedRollOf(song({ piano_roll: storedRoll }));
+    return [scaleOf(pianoRoll), lanesOf(pianoRoll)];
   };
   const none = { root: 0, scaleId: null };
-  for (const stored of [undefined, null, 3, [], { scale: 5, lanes: 'cc1' }, { scale: { root: 12, scale_id: 'minor' }, lanes: ['cc128', 4, 'cc01'] }]) {
-    expect(check(stored)).toEqual([none, ['velocity']]);
+  for (const storedRoll of [undefined, null, 3, [], { scale: 5, lanes: 'cc1' }, { scale: { root: 12, scale_id: 'minor' }, lanes: ['cc128', 4, 'cc01'] }]) {
+    expect(check(storedRoll)).toEqual([none, ['velocity']]);
   }
   expect(check({ scale: { root: 2, scale_id: 'unknown' }, lanes: ['bend', 'bend', 'cc0', 'cc7', 'cc127', 'pressure'] })).toEqual([{ root: 2, scaleId: null }, ['bend', 'cc0', 'cc7', 'cc127']]);
   expect([scaleOf(storedRollOf(song())), lanesOf(storedRollOf(song()))]).toEqual([none, ['velocity']]);

@@ -11,9 +11,9 @@ describe('the loop', () => {
   it('is kept in the fields of the page beside other fields, and has ordered ends and a shortest length', () => {
     const song = { ...emptyProject(), client: { other: 1 } };
     expect(loopOf(song)).toBeNull();
-    const looped = setLoop(song, { startTick: 3840, endTick: 960, active: true });
-    expect(loopOf(looped)).toEqual({ startTick: 960, endTick: 3840, active: true });
-    expect(looped.client).toMatchObject({ other: 1 });
+    const loopedSong = setLoop(song, { startTick: 3840, endTick: 960, active: true });
+    expect(loopOf(loopedSong)).toEqual({ startTick: 960, endTick: 3840, active: true });
+    expect(loopedSong.client).toMatchObject({ other: 1 });
     expect(loopOf(setLoop(song, { startTick: 960, endTick: 961, active: false }))).toEqual({ startTick: 960, endTick: 1080, active: false });
     for (const loop of [{ start_tick: 5, end_tick: 4, active: true }, { start_tick: -1, end_tick: 960 }, { start_tick: 'x' }, 7, null]) {
       expect(loopOf({ ...song, client: { loop } })).toBeNull();

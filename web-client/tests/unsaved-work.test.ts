@@ -23,9 +23,9 @@ describe('restored work', () => {
   it('has its own base revision, also after undo and redo', () => {
     const song = new Song();
     song.open(emptyProject(), 7, true);
-    song.edit('Rename', (current) => ({ ...current, name: 'edited' }));
+    song.edit('Rename', (currentSong) => ({ ...currentSong, name: 'edited' }));
     song.restore('Restore unsaved work', project, 5);
-    song.edit('Rename', (current) => ({ ...current, name: 'edited again' }));
+    song.edit('Rename', (currentSong) => ({ ...currentSong, name: 'edited again' }));
     const revisions = [song.revision];
     for (const step of [3, 1, 0, 2, 3]) {
       song.goToEdit(step);

@@ -8,7 +8,7 @@ describe('server-sent events', () => {
   it('are read in full wherever the stream is split', () => {
     const splitter = new EventSplitter();
     const text = ': hello\n\nevent: task\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: {"b":2}\n\ndata: half';
-    const events = [...text].flatMap((letter) => splitter.push(letter));
+    const events = [...text].flatMap((character) => splitter.push(character));
     expect(events).toEqual(['{"a":\n1}', '{"b":2}']);
   });
 });

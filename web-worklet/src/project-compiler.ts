@@ -1,6 +1,6 @@
 /**
  * Compiles the versions of a project, one after the other. Tracks that are the same objects as in
- * the version before are not read again, so an edit of a large project costs what it changes.
+ * the version before are not read again, so the work for an edit depends on its size.
  */
 import type { Project, Track } from '@songfoundry/schemas';
 import { ProjectCompiler as WasmCompiler, type CompiledSession } from '../pkg/dsp_wasm.js';
@@ -31,7 +31,7 @@ export class ProjectCompiler {
     const previousIndices = new Map(this.#tracks.map((track, index) => [track, index]));
     const order = Uint32Array.from(tracks, (track) => {
       const index = previousIndices.get(track);
-      // A track is taken once, even if the project contains the same object twice.
+      // A track is used once, even if the project contains the same object twice.
       previousIndices.delete(track);
       return index ?? CHANGED;
     });

@@ -115,32 +115,32 @@ describe('EngineHost', () => {
     const host = hostWithPiano();
     expect(peak(host.render(4_800))).toBe(0);
     host.receive({ type: 'play' });
-    const first = host.render(24_000);
-    expect(peak(first)).toBeGreaterThan(0.01);
+    const firstBlock = host.render(24_000);
+    expect(peak(firstBlock)).toBeGreaterThan(0.01);
     host.receive({ type: 'stop' });
     host.receive({ type: 'seek', frame: 0 });
     host.receive({ type: 'play' });
-    expect(host.render(24_000, 384)).toEqual(first);
+    expect(host.render(24_000, 384)).toEqual(firstBlock);
   });
 
   it('passes the master through a live chain, after its latency, and waits with Play until it is clear', () => {
-    const [dry, live] = [hostWithPiano(), hostWithPiano()];
-    dry.receive({ type: 'play' });
-    const expected = dry.render(24_000);
+    const [dryHost, live] = [hostWithPiano(), hostWithPiano()];
+    dryHost.receive({ type: 'play' });
+    const expected = dryHost.render(24_000);
 
-    const sent: ToWorker[] = [];
-    const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sent.push(message) };
+    const sentMessages: ToWorker[] = [];
+    const port = { onmessage: null as ((event: { data: ToAudioThread }) => void) | null, postMessage: (message: ToWorker) => sentMessages.push(message) };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message });
     live.receive({ type: 'setLiveChain', trackId: null, chain: { port: port as unknown as MessagePort, rings: null, bufferBlocks: null } });
     tell({ type: 'latency', chainFrames: 0 });
     live.receive({ type: 'play' });
-    expect(sent.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
+    expect(sentMessages.at(-1)).toMatchObject({ type: 'prepare', songFrame: 0 });
     expect(peak(live.render(4_800))).toBe(0);
     tell({ type: 'prepared', songFrame: 0 });
     const output: number[] = [];
     while (output.length < 24_000) {
       output.push(...live.render(128));
-      for (const message of sent.splice(0)) {
+      for (const message of sentMessages.splice(0)) {
         if (message.type !== 'blocks') continue;
         message.headers.forEach(({ number }, index) => tell({ type: 'block', number, values: message.values.slice(512 * index, 512 * (index + 1)) }));
       }
@@ -228,18 +228,18 @@ describe('EngineHost', () => {
   });
 
   it('carries out only the last of several seeks, before the next render', () => {
-    const [dragged, host] = [hostWithPiano(), hostWithPiano()];
-    for (const playing of [dragged, host]) {
+    const [draggedHost, host] = [hostWithPiano(), hostWithPiano()];
+    for (const playing of [draggedHost, host]) {
       playing.receive({ type: 'play' });
       playing.render(4_800);
     }
-    for (const frame of [90_000, 40, 12_000]) dragged.receive({ type: 'seek', frame });
+    for (const frame of [90_000, 40, 12_000]) draggedHost.receive({ type: 'seek', frame });
     host.receive({ type: 'seek', frame: 12_000 });
-    expect(dragged.render(4_800)).toEqual(host.render(4_800));
+    expect(draggedHost.render(4_800)).toEqual(host.render(4_800));
     // A seek ends earlier notes, but not notes that start after the seek.
-    dragged.receive({ type: 'seek', frame: 200_000 });
-    dragged.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
-    expect(peak(dragged.render(9_600))).toBeGreaterThan(0.01);
+    draggedHost.receive({ type: 'seek', frame: 200_000 });
+    draggedHost.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+    expect(peak(draggedHost.render(9_600))).toBeGreaterThan(0.01);
   });
 
   it('reports position, playing and peaks', () => {
@@ -276,9 +276,9 @@ describe('EngineHost', () => {
     host.giveTrackAudio('piano', [silent, silent, left, silent]);
     expect(peak(host.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
     host.receive({ type: 'setTrackAudio', trackId: 'piano', audio: null });
-    const after = host.render(4_800).subarray(200);
-    expect(peak(after)).toBeGreaterThan(0.01);
-    expect(new Set(after).size).toBeGreaterThan(1_000);
+    const outputAfter = host.render(4_800).subarray(200);
+    expect(peak(outputAfter)).toBeGreaterThan(0.01);
+    expect(new Set(outputAfter).size).toBeGreaterThan(1_000);
   });
 
   it('plays the notes until the audio at the playhead has arrived, then asks for the blocks that follow', () => {
@@ -326,7 +326,7 @@ describe('EngineHost', () => {
       for (const [frame, expected] of [[12_006, 12_006], [13_500, 5_003 + 1_493], [19_010, 12_006], [20_511, 5_003 + 1_500]] as const) {
         expect(output[lag + frame], `frame ${frame}`).toBeCloseTo(expected / 65_536, 4);
       }
-      const largestStep = output.reduce((largest, value, frame) => Math.max(largest, Math.abs(value - (output[frame - 1] ?? 0))), 0);
+      const largestStep = output.reduce((largestSoFar, value, frame) => Math.max(largestSoFar, Math.abs(value - (output[frame - 1] ?? 0))), 0);
       expect(largestStep).toBeLessThan(0.002);
       const frames = host.reports.flatMap((report) => (report.type === 'status' ? [report.frame] : []));
       expect(Math.max(...frames)).toBeLessThan(12_007);
@@ -351,8 +351,8 @@ describe('EngineHost', () => {
     expect(status().countInFrames).toBeGreaterThan(24_000);
     host.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
     host.render(24_000);
-    const played = host.render(9_600);
-    expect(peak(played.subarray(4_800))).toBeGreaterThan(0.01);
+    const playedBlock = host.render(9_600);
+    expect(peak(playedBlock.subarray(4_800))).toBeGreaterThan(0.01);
     expect([status().playing, status().countInFrames]).toEqual([true, 0]);
   });
 
@@ -463,9 +463,9 @@ describe('EngineHost', () => {
     host.render(4_800);
     expect(peak(host.render(4_800))).toBeLessThan(1e-4);
     host.receive({ type: 'watchReductions', effects: [] });
-    const before = host.reports.filter((entry) => entry.type === 'reductions').length;
+    const countBefore = host.reports.filter((entry) => entry.type === 'reductions').length;
     host.render(9_600);
-    expect(host.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(before);
+    expect(host.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(countBefore);
   });
 
   it('keeps fader, mute and effect changes when a bank or audio arrives', () => {
@@ -557,9 +557,9 @@ describe('EngineHost', () => {
     expect(last().integratedLufs).toBeCloseTo(-23, 1);
 
     host.receive({ type: 'watchMeters', watch: false });
-    const before = count();
+    const countBefore = count();
     host.render(48_000);
-    expect(count()).toBe(before);
+    expect(count()).toBe(countBefore);
   });
 
   it('solos a bus, and sets and bypasses effects of a track and of the master', () => {
@@ -612,11 +612,11 @@ describe('EngineHost', () => {
     host.render(1_536);
     const wantedReport = host.reports.filter((report) => report.type === 'wanted').at(-1);
     if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
-    const [wanted] = wantedReport.wanted;
-    expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
-    if (!wanted) throw new Error('nothing is wanted');
-    const half = new Float32Array(wanted.frames).fill(0.25);
-    host.receive({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
+    const [wantedBlock] = wantedReport.wanted;
+    expect(wantedBlock).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
+    if (!wantedBlock) throw new Error('nothing is wanted');
+    const half = new Float32Array(wantedBlock.frames).fill(0.25);
+    host.receive({ type: 'fillAudio', slot: 3, sourceFrame: wantedBlock.sourceFrame, left: half, right: half });
     expect(peak(host.render(4_800))).toBe(0.25);
     expect(host.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     expect(peak(host.render(4_800).subarray(2_400))).toBe(0.125);

@@ -89,18 +89,18 @@ class Rig {
 
   constructor(isShared: boolean, chainFrames = 100, lanes: LiveLane[] = [], bufferBlocks: number | null = null) {
     const rings = isShared ? { sent: new SharedArrayBuffer(RING_BYTES), returned: new SharedArrayBuffer(RING_BYTES) } : null;
-    const sent = new BlockRing(rings?.sent);
+    const sentBlocks = new BlockRing(rings?.sent);
     const returned = rings ? new BlockRing(rings.returned) : null;
     const port: InsertPort = {
       onmessage: null,
       postMessage: (message) => {
         if (message.type === 'prepare') return this.link.prepare(message.songFrame, message.nextNumber);
-        message.headers.forEach((header, index) => sent.put(header, message.values.slice(index * BLOCK_VALUES, (index + 1) * BLOCK_VALUES), true));
+        message.headers.forEach((header, index) => sentBlocks.put(header, message.values.slice(index * BLOCK_VALUES, (index + 1) * BLOCK_VALUES), true));
         this.link.pump();
       },
     };
     const tell = (message: ToAudioThread): void => port.onmessage?.({ data: message } as MessageEvent<ToAudioThread>);
-    this.link = new LiveLink(sent, {
+    this.link = new LiveLink(sentBlocks, {
       connect: () => {
         const service = new FakeService(chainFrames);
         this.services.push(service);
@@ -222,9 +222,9 @@ describe.each([
     rig.render(40);
     // The input keeps the latency while the service is out of reach.
     expect(rig.insert.latencyFrames).toBe(latencyFrames);
-    const [again] = rig.waiting.splice(0);
-    expect(again?.ms).toBe(500);
-    again?.action();
+    const [secondBlock] = rig.waiting.splice(0);
+    expect(secondBlock?.ms).toBe(500);
+    secondBlock?.action();
     rig.service.open();
     expect(rig.service.commands[0]).toMatchObject({ cmd: 'chain', effects: [{ id: 'v', params: { gain: 4 } }] });
     const output = rig.render(120);
@@ -325,12 +325,12 @@ describe('a service that does not answer', () => {
     silences(rig);
     silences(rig);
     expect(rig.report?.connection).toEqual({ kind: 'lost', detail: 'the service has not answered for 20 seconds' });
-    const [silent] = rig.services;
+    const [silentService] = rig.services;
     rig.waiting.splice(0).forEach(({ action }) => action());
     rig.service.open();
     // Late messages and the end of the first connection do not concern the second one.
-    silent?.drop();
-    silent?.tell({ cmd: 'plugin_failed', effect: 'v', detail: 'old', restarting: false });
+    silentService?.drop();
+    silentService?.tell({ cmd: 'plugin_failed', effect: 'v', detail: 'old', restarting: false });
     expect(rig.report?.connection.kind).toBe('open');
     expect(rig.report?.plugins).toEqual([['v', { kind: 'opening' }]]);
     expect(rig.render(120).at(-1)).not.toBeNull();

@@ -17,26 +17,31 @@ fn expected_lag(due: usize) -> usize {
     due.next_multiple_of(BLOCK_FRAMES) - due + BLOCK_FRAMES
 }
 
-/// Returns the lag of `theirs` behind `ours` in frames, which is where their correlation is
+/// Returns the lag of `their_frames` behind `our_frames` in frames, which is where their correlation is
 /// largest. Both slices begin at the frame `slot` of the render, `lead` frames before the note.
-pub(crate) fn lag(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, slot: usize, lead: usize) -> isize {
+pub(crate) fn lag(
+    our_frames: StereoSlice<'_>,
+    their_frames: StereoSlice<'_>,
+    slot: usize,
+    lead: usize,
+) -> isize {
     let expected = expected_lag(slot + lead);
-    let mut best = (expected, f64::NEG_INFINITY);
+    let mut best_lag = (expected, f64::NEG_INFINITY);
     for shift in expected - SEARCH_FRAMES..=expected + SEARCH_FRAMES {
         let start = lead + shift;
-        let correlation =
-            dot(ours.left, theirs.left, lead, start) + dot(ours.right, theirs.right, lead, start);
-        if correlation > best.1 {
-            best = (shift, correlation);
+        let correlation = dot(our_frames.left, their_frames.left, lead, start)
+            + dot(our_frames.right, their_frames.right, lead, start);
+        if correlation > best_lag.1 {
+            best_lag = (shift, correlation);
         }
     }
-    best.0 as isize
+    best_lag.0 as isize
 }
 
-fn dot(ours: &[f32], theirs: &[f32], our_start: usize, their_start: usize) -> f64 {
-    let ours = ours.get(our_start..).unwrap_or_default();
-    let theirs = theirs.get(their_start..).unwrap_or_default();
-    let pairs = ours.iter().zip(theirs).take(CORRELATED_FRAMES);
+fn dot(our_frames: &[f32], their_frames: &[f32], our_start: usize, their_start: usize) -> f64 {
+    let our_frames = our_frames.get(our_start..).unwrap_or_default();
+    let their_frames = their_frames.get(their_start..).unwrap_or_default();
+    let pairs = our_frames.iter().zip(their_frames).take(CORRELATED_FRAMES);
     // Eight sums in single precision are fast, and precise enough for choosing the best shift.
     let mut sums = [0.0_f32; 8];
     for (index, (a, b)) in pairs.enumerate() {
@@ -57,14 +62,14 @@ mod tests {
                 |n: usize| (n as f32 * core::f32::consts::TAU / 48.0).sin() * (n as f32 / 4000.0).min(1.0);
             (0..9_000).map(|frame| if frame < start { 0.0 } else { tone(frame - start) }).collect()
         };
-        let ours = note(2_400);
+        let our_frames = note(2_400);
         // The first note is due in the middle of a block, the second at the beginning of one.
         for (slot, expected) in [(0, 96_usize), (244_800 - 32, 64)] {
             for deviation in [-5_isize, 0, 5] {
                 let lag_frames = expected.saturating_add_signed(deviation);
-                let theirs = note(2_400 + lag_frames);
+                let their_frames = note(2_400 + lag_frames);
                 let stereo = |mono| StereoSlice { left: mono, right: mono };
-                assert_eq!(lag(stereo(&ours), stereo(&theirs), slot, 2_400), lag_frames as isize);
+                assert_eq!(lag(stereo(&our_frames), stereo(&their_frames), slot, 2_400), lag_frames as isize);
             }
         }
     }

@@ -59,19 +59,21 @@ impl Bands {
     /// note is silent.
     pub(crate) fn compare(
         &self,
-        ours: StereoSlice<'_>,
-        theirs: StereoSlice<'_>,
+        our_frames: StereoSlice<'_>,
+        their_frames: StereoSlice<'_>,
         gain_db: f64,
     ) -> anyhow::Result<Option<BandDifference>> {
-        let (ours, theirs) = (self.powers(ours)?, self.powers(theirs)?);
-        let (our_sum, their_sum) = (ours.iter().sum::<f64>(), theirs.iter().sum::<f64>());
+        let (our_frames, their_frames) = (self.powers(our_frames)?, self.powers(their_frames)?);
+        let (our_sum, their_sum) = (our_frames.iter().sum::<f64>(), their_frames.iter().sum::<f64>());
         if our_sum < 1e-9 || their_sum < 1e-9 {
             return Ok(None);
         }
-        let floor = theirs.iter().copied().fold(0.0, f64::max) * 10_f64.powf(-RANGE_DB / 10.0);
-        let compared = ours.iter().zip(&theirs).filter(|(_, theirs)| **theirs >= floor);
-        let differences =
-            compared.map(|(ours, theirs)| (power_db(*ours) - power_db(*theirs) - gain_db).abs());
+        let floor = their_frames.iter().copied().fold(0.0, f64::max) * 10_f64.powf(-RANGE_DB / 10.0);
+        let compared_bands =
+            our_frames.iter().zip(&their_frames).filter(|(_, their_frames)| **their_frames >= floor);
+        let differences = compared_bands.map(|(our_frames, their_frames)| {
+            (power_db(*our_frames) - power_db(*their_frames) - gain_db).abs()
+        });
         Ok(median(differences).map(|median_db| BandDifference {
             median_db,
             level_db: power_db(our_sum) - power_db(their_sum) - gain_db,
@@ -98,16 +100,17 @@ mod tests {
             Bands::new().compare(stereo(&a), stereo(&b), 0.0).expect("computes").expect("not silent");
         assert!((difference.median_db - 6.0206).abs() < 1e-3, "{difference:?}");
         assert!((difference.level_db + 6.0206).abs() < 1e-3, "{difference:?}");
-        let known =
+        let known_difference =
             Bands::new().compare(stereo(&a), stereo(&b), -6.0206).expect("computes").expect("not silent");
-        assert!(known.median_db < 1e-3, "{known:?}");
+        assert!(known_difference.median_db < 1e-3, "{known_difference:?}");
     }
 
     #[test]
     fn a_silent_note_is_not_compared() {
-        let (silent, loud) = (vec![0.0; 48_000], saw(1.0));
+        let (silent_signal, loud) = (vec![0.0; 48_000], saw(1.0));
         let stereo = |mono| StereoSlice { left: mono, right: mono };
-        let compared = Bands::new().compare(stereo(&silent), stereo(&loud), 0.0).expect("computes");
-        assert!(compared.is_none());
+        let compared_bands =
+            Bands::new().compare(stereo(&silent_signal), stereo(&loud), 0.0).expect("computes");
+        assert!(compared_bands.is_none());
     }
 }

@@ -35,9 +35,9 @@ fn data_unit(generator: u8) -> i32 {
 pub(crate) struct Conditions {
     pub(crate) velocity: u8,
     /// Generator offsets in our engine.
-    pub(crate) ours: Vec<Offset>,
+    pub(crate) our_offsets: Vec<Offset>,
     /// Generator offsets in FluidSynth.
-    pub(crate) theirs: Vec<Offset>,
+    pub(crate) their_offsets: Vec<Offset>,
     /// Whether FluidSynth is tuned up by its smallest step, [`FINE_TUNING`].
     pub(crate) theirs_fine_tuned: bool,
 }
@@ -48,17 +48,19 @@ pub(crate) const FINE_TUNING: [(u8, u8); 4] = [(101, 0), (100, 1), (38, 1), (6, 
 impl Conditions {
     /// Returns the additional controllers for our engine, and those for FluidSynth.
     pub(crate) fn controllers(&self) -> [Vec<(u8, u8)>; 2] {
-        let of = |offsets: &[Offset]| offsets.iter().flat_map(|offset| offset.controllers()).collect();
-        let (ours, mut theirs): (_, Vec<_>) = (of(&self.ours), of(&self.theirs));
+        let generator_controllers =
+            |offsets: &[Offset]| offsets.iter().flat_map(|offset| offset.controllers()).collect();
+        let (our_offsets, mut their_offsets): (_, Vec<_>) =
+            (generator_controllers(&self.our_offsets), generator_controllers(&self.their_offsets));
         if self.theirs_fine_tuned {
-            theirs.extend(FINE_TUNING);
+            their_offsets.extend(FINE_TUNING);
         }
-        [ours, theirs]
+        [our_offsets, their_offsets]
     }
 
     /// Returns conditions without offsets.
     pub(crate) fn without_offsets(velocity: u8) -> Self {
-        Self { velocity, ours: Vec::new(), theirs: Vec::new(), theirs_fine_tuned: false }
+        Self { velocity, our_offsets: Vec::new(), their_offsets: Vec::new(), theirs_fine_tuned: false }
     }
 }
 

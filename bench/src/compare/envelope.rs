@@ -46,21 +46,38 @@ pub(crate) struct EnvelopeDifference {
 }
 
 /// Compares a note. Both slices start with the note.
-pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -> EnvelopeDifference {
+pub(crate) fn compare(
+    our_envelope: StereoSlice<'_>,
+    their_envelope: StereoSlice<'_>,
+    key: u8,
+) -> EnvelopeDifference {
     let smooth = if key < 48 { SMOOTH_LOW_FRAMES } else { SMOOTH_FRAMES };
-    let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
+    let (our_envelope, their_envelope) =
+        (Envelope::of(our_envelope, smooth), Envelope::of(their_envelope, smooth));
     EnvelopeDifference {
         // Attacks are linear in amplitude, decays and releases in decibels.
         attack_percent: difference(
-            &ours,
-            &theirs,
+            &our_envelope,
+            &their_envelope,
             Envelope::attack_ms,
             HELD_MS,
             20.0 * (1.0 + TOLERANCE).log10(),
         ),
-        decay_percent: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * TOLERANCE),
-        release_percent: if theirs.is_release_audible() {
-            difference(&ours, &theirs, Envelope::release_ms, RELEASE_MS, RELEASE_DB * TOLERANCE)
+        decay_percent: difference(
+            &our_envelope,
+            &their_envelope,
+            Envelope::decay_ms,
+            HELD_MS,
+            DECAY_DB * TOLERANCE,
+        ),
+        release_percent: if their_envelope.is_release_audible() {
+            difference(
+                &our_envelope,
+                &their_envelope,
+                Envelope::release_ms,
+                RELEASE_MS,
+                RELEASE_DB * TOLERANCE,
+            )
         } else {
             None
         },
@@ -71,18 +88,18 @@ pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -
 /// that is raised by some decibels. `longest_ms` replaces the time to a threshold that is not
 /// reached. `half_width_db` is the tolerance of the reference's threshold.
 fn difference(
-    ours: &Envelope,
-    theirs: &Envelope,
+    our_envelope: &Envelope,
+    their_envelope: &Envelope,
     time: impl Fn(&Envelope, f64) -> Option<f64>,
     longest_ms: u32,
     half_width_db: f64,
 ) -> Option<f64> {
     let longest_ms = f64::from(longest_ms);
-    let (our_ms, reference_ms) = (time(ours, 0.0), time(theirs, 0.0));
+    let (our_ms, reference_ms) = (time(our_envelope, 0.0), time(their_envelope, 0.0));
     if our_ms.is_none() && reference_ms.is_none() {
         return None;
     }
-    let crossing_ms = |offset_db| time(theirs, offset_db).unwrap_or(longest_ms);
+    let crossing_ms = |offset_db| time(their_envelope, offset_db).unwrap_or(longest_ms);
     let (above_ms, below_ms) = (crossing_ms(half_width_db), crossing_ms(-half_width_db));
     let our_ms = our_ms.unwrap_or(longest_ms);
     let outside_ms = (above_ms.min(below_ms) - our_ms).max(our_ms - above_ms.max(below_ms));
@@ -160,8 +177,8 @@ impl Envelope {
 /// Returns the index of the last level at or above a threshold; 0 if there is none. `None` if the
 /// level at the end is at or above the threshold.
 fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
-    let last = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
-    (last + 1 < levels_db.len()).then_some(last)
+    let last_audible = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
+    (last_audible + 1 < levels_db.len()).then_some(last_audible)
 }
 
 #[cfg(test)]
@@ -184,9 +201,9 @@ mod tests {
             .collect()
     }
 
-    fn compared(ours: &[f32], theirs: &[f32]) -> EnvelopeDifference {
+    fn compared(our_envelope: &[f32], their_envelope: &[f32]) -> EnvelopeDifference {
         let stereo = |mono| StereoSlice { left: mono, right: mono };
-        compare(stereo(ours), stereo(theirs), 69)
+        compare(stereo(our_envelope), stereo(their_envelope), 69)
     }
 
     #[test]

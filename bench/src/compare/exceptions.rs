@@ -110,10 +110,10 @@ impl Removal {
         let offsets = |list: &[(u8, i32)]| -> Vec<Offset> {
             list.iter().map(|&(generator, amount)| Offset { generator, amount }).collect()
         };
-        let (mut ours, mut theirs) = (offsets(&self.ours), offsets(&self.theirs));
-        ours.extend(offsets(&self.both));
-        theirs.extend(offsets(&self.both));
-        Conditions { velocity, ours, theirs, theirs_fine_tuned: self.theirs_fine_tuned }
+        let (mut our_offsets, mut their_offsets) = (offsets(&self.ours), offsets(&self.theirs));
+        our_offsets.extend(offsets(&self.both));
+        their_offsets.extend(offsets(&self.both));
+        Conditions { velocity, our_offsets, their_offsets, theirs_fine_tuned: self.theirs_fine_tuned }
     }
 }
 
@@ -193,8 +193,8 @@ reason = "left out"
             let explained = exceptions.explain(deviation, 100, |conditions| {
                 let offset = |generator, amount| Offset { generator, amount };
                 assert_eq!(conditions.velocity, 100);
-                assert_eq!(conditions.ours, [offset(38, 4_800), offset(9, -960)]);
-                assert_eq!(conditions.theirs, [offset(8, -506), offset(9, -960)]);
+                assert_eq!(conditions.our_offsets, [offset(38, 4_800), offset(9, -960)]);
+                assert_eq!(conditions.their_offsets, [offset(8, -506), offset(9, -960)]);
                 Ok(Some(remaining))
             });
             explained.expect("measures").is_some()

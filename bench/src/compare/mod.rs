@@ -118,10 +118,11 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn outcomes(&self, notes: &[Note], conditions: &Conditions) -> anyhow::Result<Vec<Outcome>> {
         let [our_controllers, their_controllers] = conditions.controllers();
-        let ours = ours::render(&self.bank, notes, conditions.velocity, &our_controllers)?;
+        let our_sound = ours::render(&self.bank, notes, conditions.velocity, &our_controllers)?;
         let folder = self.folder.path();
-        let theirs = fluidsynth::render(self.path, notes, conditions.velocity, &their_controllers, folder)?;
-        let outcome = |(index, &note): (usize, &Note)| self.outcome(note, index, &ours, &theirs);
+        let their_sound =
+            fluidsynth::render(self.path, notes, conditions.velocity, &their_controllers, folder)?;
+        let outcome = |(index, &note): (usize, &Note)| self.outcome(note, index, &our_sound, &their_sound);
         notes.iter().enumerate().map(outcome).collect()
     }
 
@@ -129,40 +130,41 @@ impl Comparison<'_> {
         &self,
         note: Note,
         index: usize,
-        ours: &Recording,
-        theirs: &Recording,
+        our_sound: &Recording,
+        their_sound: &Recording,
     ) -> anyhow::Result<Outcome> {
         let slot = index * frames(SLOT_MS);
         let (slot_frames, lead) = (frames(SLOT_MS), frames(ON_MS));
-        let lag = align::lag(ours.slice(slot, slot_frames), theirs.slice(slot, slot_frames), slot, lead);
+        let lag =
+            align::lag(our_sound.slice(slot, slot_frames), their_sound.slice(slot, slot_frames), slot, lead);
         let start = slot + lead;
         let length = frames(HELD_MS + RELEASE_MS);
-        let ours = ours.slice(start, length);
-        let theirs = theirs.slice(start.saturating_add_signed(lag), length);
-        if theirs.left.len() < frames(HELD_MS) {
+        let our_sound = our_sound.slice(start, length);
+        let their_sound = their_sound.slice(start.saturating_add_signed(lag), length);
+        if their_sound.left.len() < frames(HELD_MS) {
             bail!("fluidsynth's file ends before {note}");
         }
         let gain_db = ours::LEVEL_RELATIVE_TO_FLUIDSYNTH_DB - 20.0 * fluidsynth::GAIN.log10();
         let is_audible =
             |slice: StereoSlice<'_>| slice.left.iter().chain(slice.right).any(|value| value.abs() > 1e-4);
-        let Some(bands) = self.bands.compare(ours, theirs, gain_db)? else {
-            let is_one_audible = is_audible(ours) || is_audible(theirs);
+        let Some(bands) = self.bands.compare(our_sound, their_sound, gain_db)? else {
+            let is_one_audible = is_audible(our_sound) || is_audible(their_sound);
             return Ok(if is_one_audible { Outcome::OneSilent(note) } else { Outcome::BothSilent });
         };
         Ok(Outcome::Compared(Difference {
             note,
             bands_db: bands.median_db,
             level_db: bands.level_db,
-            cents: pitch::difference_cents(ours, theirs)?,
-            envelope: envelope::compare(ours, theirs, note.key),
+            cents: pitch::difference_cents(our_sound, their_sound)?,
+            envelope: envelope::compare(our_sound, their_sound, note.key),
         }))
     }
 
     /// Plays a note alone, unless it was already played in these conditions, and returns a measure.
     fn remeasure(&self, note: Note, measure: Measure, conditions: Conditions) -> anyhow::Result<Option<f64>> {
         let trial = (conditions, note);
-        if let Some(known) = self.trials.borrow().get(&trial) {
-            return Ok(known.and_then(|difference| difference.value(measure)));
+        if let Some(known_result) = self.trials.borrow().get(&trial) {
+            return Ok(known_result.and_then(|difference| difference.value(measure)));
         }
         let difference = match self.outcomes(&[note], &trial.0)?.first() {
             Some(Outcome::Compared(difference)) => Some(*difference),
@@ -212,9 +214,9 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
             let Some(value) = difference.value(measure).filter(beyond) else { continue };
             // When the note is played alone, its position in FluidSynth's blocks of 64 frames is
             // different.
-            let alone =
+            let single_difference =
                 comparison.remeasure(difference.note, measure, Conditions::without_offsets(args.velocity))?;
-            if !alone.as_ref().is_some_and(beyond) {
+            if !single_difference.as_ref().is_some_and(beyond) {
                 block_dependent_count += 1;
                 continue;
             }

@@ -34,14 +34,14 @@ const MAX_TRACKED_CENTS: f64 = 25.0;
 /// Returns the pitch of our note relative to FluidSynth's in cents, or `None` if the correlation is
 /// too low.
 pub(crate) fn difference_cents(
-    ours: StereoSlice<'_>,
-    theirs: StereoSlice<'_>,
+    our_frames: StereoSlice<'_>,
+    their_frames: StereoSlice<'_>,
 ) -> anyhow::Result<Option<f64>> {
-    let coarse = spectral_difference_cents(ours, theirs)?;
+    let coarse = spectral_difference_cents(our_frames, their_frames)?;
     if coarse.is_some_and(|cents| cents.abs() > MAX_TRACKED_CENTS) {
         return Ok(coarse);
     }
-    Ok(drift(ours, theirs).map(|drift| 1200.0 * (1.0 + drift).log2()).or(coarse))
+    Ok(drift(our_frames, their_frames).map(|drift| 1200.0 * (1.0 + drift).log2()).or(coarse))
 }
 
 /// The lag of a window at a frame, with its weight in the fit.
@@ -52,8 +52,8 @@ struct LagEstimate {
 }
 
 /// Returns the growth of the lag per frame.
-fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
-    let power = |start: usize| energy(ours, start).min(energy(theirs, start));
+fn drift(our_frames: StereoSlice<'_>, their_frames: StereoSlice<'_>) -> Option<f64> {
+    let power = |start: usize| energy(our_frames, start).min(energy(their_frames, start));
     let window_starts = || (FIRST_WINDOW_FRAMES..WINDOWS_END_FRAMES).step_by(HOP_FRAMES);
     let loudest = window_starts().map(power).fold(0.0, f64::max);
     let mut lag = 0_isize;
@@ -62,18 +62,25 @@ fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
         if power(start) <= loudest * MIN_POWER_RATIO {
             continue;
         }
-        let correlation = |lag: isize| window_correlation(ours, theirs, start, lag);
+        let correlation = |lag: isize| window_correlation(our_frames, their_frames, start, lag);
         let lags = lag - MAX_LAG_STEP_FRAMES as isize..=lag + MAX_LAG_STEP_FRAMES as isize;
-        let (best, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (best_lag, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
         if peak < MIN_CORRELATION {
             continue;
         }
-        lag = best;
-        let (before, after) = (correlation(best - 1), correlation(best + 1));
-        let curvature = before - 2.0 * peak + after;
-        let fraction =
-            if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 };
-        estimates.push(LagEstimate { frame: start as f64, lag: best as f64 + fraction, weight: peak * peak });
+        lag = best_lag;
+        let (previous_correlation, next_correlation) = (correlation(best_lag - 1), correlation(best_lag + 1));
+        let curvature = previous_correlation - 2.0 * peak + next_correlation;
+        let fraction = if curvature < 0.0 {
+            (0.5 * (previous_correlation - next_correlation) / curvature).clamp(-0.5, 0.5)
+        } else {
+            0.0
+        };
+        estimates.push(LagEstimate {
+            frame: start as f64,
+            lag: best_lag as f64 + fraction,
+            weight: peak * peak,
+        });
     }
     (estimates.len() >= MIN_WINDOWS).then(|| slope(&estimates))
 }
@@ -104,17 +111,24 @@ fn energy(note: StereoSlice<'_>, start: usize) -> f64 {
 
 /// Returns the normalized correlation of our window with theirs, which starts `lag` frames later.
 /// The result is -1 if a window is beyond the end.
-fn window_correlation(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, start: usize, lag: isize) -> f64 {
-    let later = start.saturating_add_signed(lag);
-    if later + WINDOW_FRAMES > theirs.left.len() {
+fn window_correlation(
+    our_frames: StereoSlice<'_>,
+    their_frames: StereoSlice<'_>,
+    start: usize,
+    lag: isize,
+) -> f64 {
+    let later_start = start.saturating_add_signed(lag);
+    if later_start + WINDOW_FRAMES > their_frames.left.len() {
         return -1.0;
     }
-    let dot = |ours: &[f32], theirs: &[f32]| {
-        let pairs = ours[start..start + WINDOW_FRAMES].iter().zip(&theirs[later..later + WINDOW_FRAMES]);
+    let dot = |our_frames: &[f32], their_frames: &[f32]| {
+        let pairs = our_frames[start..start + WINDOW_FRAMES]
+            .iter()
+            .zip(&their_frames[later_start..later_start + WINDOW_FRAMES]);
         pairs.map(|(a, b)| f64::from(a * b)).sum::<f64>()
     };
-    let product = dot(ours.left, theirs.left) + dot(ours.right, theirs.right);
-    let power = energy(ours, start) * energy(theirs, later);
+    let product = dot(our_frames.left, their_frames.left) + dot(our_frames.right, their_frames.right);
+    let power = energy(our_frames, start) * energy(their_frames, later_start);
     if power > 0.0 { product / power.sqrt() } else { -1.0 }
 }
 
@@ -130,16 +144,19 @@ const MAX_SHIFT: isize = 50;
 
 /// Returns the downward shift of our spectrum in cents that correlates best with theirs, or `None`
 /// if the correlation is too low.
-fn spectral_difference_cents(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> anyhow::Result<Option<f64>> {
-    let (ours, theirs) = (log_spectrum(ours)?, log_spectrum(theirs)?);
+fn spectral_difference_cents(
+    our_frames: StereoSlice<'_>,
+    their_frames: StereoSlice<'_>,
+) -> anyhow::Result<Option<f64>> {
+    let (our_frames, their_frames) = (log_spectrum(our_frames)?, log_spectrum(their_frames)?);
     let shifted_correlation = |shift: isize| {
         let start = MAX_SHIFT as usize;
-        let theirs = &theirs[start..theirs.len() - start];
-        correlation(&ours[start.saturating_add_signed(shift)..][..theirs.len()], theirs)
+        let their_frames = &their_frames[start..their_frames.len() - start];
+        correlation(&our_frames[start.saturating_add_signed(shift)..][..their_frames.len()], their_frames)
     };
-    let best =
+    let best_lag =
         (-MAX_SHIFT..=MAX_SHIFT).max_by(|&a, &b| shifted_correlation(a).total_cmp(&shifted_correlation(b)));
-    Ok(best
+    Ok(best_lag
         .filter(|&shift| shifted_correlation(shift) > MIN_CORRELATION)
         .map(|shift| shift as f64 * STEP_CENTS))
 }
@@ -190,14 +207,15 @@ mod tests {
     use super::*;
 
     fn check(signal: impl Fn(f64) -> f64, cents: f64, tolerance: f64) {
-        let rendered = |speed: f64| -> Vec<f32> {
+        let render_at_speed = |speed: f64| -> Vec<f32> {
             (0..frames(HELD_MS) + 4_800).map(|frame| signal(frame as f64 * speed / 48_000.0) as f32).collect()
         };
-        let (ours, theirs) = (rendered((cents / 1200.0).exp2()), rendered(1.0));
+        let (our_frames, their_frames) = (render_at_speed((cents / 1200.0).exp2()), render_at_speed(1.0));
         let stereo = |mono| StereoSlice { left: mono, right: mono };
-        let measured =
-            difference_cents(stereo(&ours), stereo(&theirs)).expect("computes").expect("correlated");
-        assert!((measured - cents).abs() < tolerance, "{cents} cents measured as {measured}");
+        let measured_cents = difference_cents(stereo(&our_frames), stereo(&their_frames))
+            .expect("computes")
+            .expect("correlated");
+        assert!((measured_cents - cents).abs() < tolerance, "{cents} cents measured as {measured_cents}");
     }
 
     fn tone(hz: f64, secs: f64) -> f64 {

@@ -29,7 +29,7 @@ pub(super) fn print(
     name: &str,
     velocity: u8,
     summary: &BankSummary,
-    compared: &[Difference],
+    differences: &[Difference],
     findings: &[Finding<'_>],
 ) {
     println!(
@@ -52,7 +52,7 @@ pub(super) fn print(
     for preset in &summary.presets {
         let of_preset = |note: &Note| note.bank == preset.bank && u16::from(note.program) == preset.program;
         let notes: Vec<&Difference> =
-            compared.iter().filter(|difference| of_preset(&difference.note)).collect();
+            differences.iter().filter(|difference| of_preset(&difference.note)).collect();
         if notes.is_empty() {
             continue;
         }
@@ -61,7 +61,7 @@ pub(super) fn print(
                 |finding: &Finding<'_>| of_preset(&finding.note) && measures.contains(&finding.measure);
             if findings.iter().any(beyond) { '!' } else { ' ' }
         };
-        let largest = |measure: Measure| {
+        let largest_difference = |measure: Measure| {
             let values = notes.iter().filter_map(|difference| difference.value(measure));
             match values.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
                 Some(value) => format!("{value:>7.1}{}", mark(&[measure])),
@@ -79,25 +79,25 @@ pub(super) fn print(
             median_of(|difference| difference.bands_db),
             mark(&[Measure::Bands]),
             median_of(|difference| difference.level_db),
-            largest(Measure::Pitch),
-            largest(Measure::Attack),
-            largest(Measure::Decay),
-            largest(Measure::Release),
+            largest_difference(Measure::Pitch),
+            largest_difference(Measure::Attack),
+            largest_difference(Measure::Decay),
+            largest_difference(Measure::Release),
         );
     }
     println!();
-    print_medians(compared, findings);
+    print_medians(differences, findings);
     print_findings(findings);
 }
 
-fn print_medians(compared: &[Difference], findings: &[Finding<'_>]) {
+fn print_medians(differences: &[Difference], findings: &[Finding<'_>]) {
     println!(
         "{:<8} {:>7} {:>8} {:>10} {:>8} {:>8} {:>12}",
         "", "notes", "median", "95th pct.", "limit", "beyond", "unexplained"
     );
     for measure in Measure::ALL {
         let mut values: Vec<f64> =
-            compared.iter().filter_map(|difference| difference.value(measure)).map(f64::abs).collect();
+            differences.iter().filter_map(|difference| difference.value(measure)).map(f64::abs).collect();
         values.sort_by(f64::total_cmp);
         let high = values.get(values.len().saturating_sub(1) * 95 / 100).copied().unwrap_or(0.0);
         let of_measure = || findings.iter().filter(|finding| finding.measure == measure);
@@ -121,7 +121,7 @@ fn print_findings(findings: &[Finding<'_>]) {
         let Finding { note, measure, value, exception } = finding;
         let reason = match exception {
             Some(exception) => {
-                if !exceptions.iter().any(|known| core::ptr::eq(*known, *exception)) {
+                if !exceptions.iter().any(|known_exception| core::ptr::eq(*known_exception, *exception)) {
                     exceptions.push(exception);
                 }
                 format!("section {}", exception.clause)

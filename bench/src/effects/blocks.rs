@@ -36,11 +36,11 @@ pub(crate) struct BlocksArgs {
 
 pub(crate) fn blocks(args: &BlocksArgs) -> anyhow::Result<()> {
     let input = read_channels(&args.audio)?;
-    let mut times = FrameTimes::new();
+    let mut frame_times = FrameTimes::new();
     for kind in &args.kinds {
-        times.insert(kind.clone(), frame_ns(kind, &input)?);
+        frame_times.insert(kind.clone(), frame_ns(kind, &input)?);
     }
-    println!("{}", serde_json::to_string(&times)?);
+    println!("{}", serde_json::to_string(&frame_times)?);
     Ok(())
 }
 

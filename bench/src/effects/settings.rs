@@ -37,8 +37,11 @@ pub(super) fn effect_ids() -> impl Iterator<Item = &'static str> {
 ///
 /// If the engine has no such effect, or if the effect has no such parameter.
 pub(super) fn active_effect(kind: &str) -> anyhow::Result<EffectSettings> {
-    let changed = ACTIVE_VALUES.iter().find(|(id, _)| *id == kind).map_or(&[][..], |(_, changed)| changed);
-    effect_with(kind, changed)
+    let changed_values = ACTIVE_VALUES
+        .iter()
+        .find(|(id, _)| *id == kind)
+        .map_or(&[][..], |(_, changed_values)| changed_values);
+    effect_with(kind, changed_values)
 }
 
 /// Returns an effect with these values. All other parameters have their defaults.
@@ -46,10 +49,10 @@ pub(super) fn active_effect(kind: &str) -> anyhow::Result<EffectSettings> {
 /// # Errors
 ///
 /// If the engine has no such effect, or if the effect has no such parameter.
-pub(super) fn effect_with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result<EffectSettings> {
+pub(super) fn effect_with(kind: &str, changed_values: &[(&str, f64)]) -> anyhow::Result<EffectSettings> {
     let effect = effect_kind(kind).with_context(|| format!("the engine has no effect {kind:?}"))?;
     let mut values: Vec<f64> = effect.parameters.iter().map(|parameter| parameter.default).collect();
-    for (id, value) in changed {
+    for (id, value) in changed_values {
         let parameter =
             effect.parameter_index(id).with_context(|| format!("{kind} has no parameter {id:?}"))?;
         values[parameter] = *value;

@@ -69,16 +69,21 @@ pub(super) fn report(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Runs a script for Node.js that starts the service with the bank.
-fn run_script<T: DeserializeOwned>(args: &Args, name: &str, bank: &str, more: &[&str]) -> anyhow::Result<T> {
+fn run_script<T: DeserializeOwned>(
+    args: &Args,
+    name: &str,
+    bank: &str,
+    more_args: &[&str],
+) -> anyhow::Result<T> {
     let paths = [path_text(&args.songfoundry)?, path_text(&args.page)?, bank];
-    run_json(Command::new("node").arg(args.scripts.join(name)).args(paths).args(more))
+    run_json(Command::new("node").arg(args.scripts.join(name)).args(paths).args(more_args))
 }
 
 /// Runs a script as often as the report asks for.
 fn run_script_often<T: DeserializeOwned>(args: &Args, name: &str, bank: &str) -> anyhow::Result<Vec<T>> {
     let mut results = Vec::new();
-    for run in 1..=args.runs {
-        eprint!("\r{name}: run {run}");
+    for run_number in 1..=args.runs {
+        eprint!("\r{name}: run {run_number}");
         results.push(run_script(args, name, bank, &[])?);
     }
     eprint!("\r{:60}\r", "");

@@ -53,8 +53,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let sessions: Vec<&str> = [SONG].into_iter().chain(effect_ids()).chain([PLAIN]).collect();
     let (mut native, mut node, mut chromium) =
         (RunLoads::default(), RunLoads::default(), RunLoads::default());
-    for run in 1..=args.runs {
-        eprint!("\reffects: run {run}");
+    for run_number in 1..=args.runs {
+        eprint!("\reffects: run {run_number}");
         native.add(run_subcommand(&[&["effects-speed", folder], &sessions[..]].concat())?);
         node.add(with_script("effects.mjs", &sessions)?);
         chromium.add(with_script("effects-chromium.mjs", &[SONG])?);

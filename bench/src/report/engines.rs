@@ -41,10 +41,10 @@ fn node<T: for<'de> Deserialize<'de>>(args: &Args, script: &str, inputs: &[&str]
 
 fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
     let song = path_text(song)?;
-    let (session, reduced) = (folder.join("song.session"), folder.join("song.sf2"));
-    let (session, reduced) = (path_text(&session)?, path_text(&reduced)?);
+    let (session, reduced_bank) = (folder.join("song.session"), folder.join("song.sf2"));
+    let (session, reduced_bank) = (path_text(&session)?, path_text(&reduced_bank)?);
     let files: SongFiles =
-        run_subcommand(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced])?;
+        run_subcommand(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced_bank])?;
     let length = files.length_frames.to_string();
     let (mut native, mut wasm, mut spessasynth) = (Vec::new(), Vec::new(), Vec::new());
     let (mut voice_ns, mut voices) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
         voice_ns.push(speed.voice_frame_ns);
         voices.push(speed.voices);
         let speed: NodeSpeed =
-            node(args, "engine.mjs", &[path_text(&args.wasm)?, session, reduced, &length, CALL_FRAMES])?;
+            node(args, "engine.mjs", &[path_text(&args.wasm)?, session, reduced_bank, &length, CALL_FRAMES])?;
         wasm.push(speed.cpu_secs / speed.sound_secs);
         let speed: NodeSpeed = node(args, "spessasynth.mjs", &[song, FLUIDR3, CALL_FRAMES])?;
         spessasynth.push(speed.cpu_secs / speed.sound_secs);
@@ -79,7 +79,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "{:<22} {:>14} {:>8} {:>12} {:>15} {:>15}",
         "song", "ns per voice", "voices", "x real time", "wasm to native", "wasm to spessa"
     );
-    let mut all = Vec::new();
+    let mut all_times = Vec::new();
     for song in SONGS {
         eprint!("\rengines: {song}          ");
         let loads = loads(args, &song_path(song), folder)?;
@@ -92,10 +92,10 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
             loads.native / loads.wasm,
             loads.spessasynth / loads.wasm
         );
-        all.push(loads);
+        all_times.push(loads);
     }
-    let median = |ratio: fn(&Loads) -> f64| median(all.iter().map(ratio)).unwrap_or(f64::NAN);
-    let songs = all.len();
+    let median = |ratio: fn(&Loads) -> f64| median(all_times.iter().map(ratio)).unwrap_or(f64::NAN);
+    let songs = all_times.len();
     print_figure(
         &format!("native, per voice and frame, effects and mix included, median of {songs} songs"),
         median(|loads| loads.voice_ns),
@@ -139,9 +139,9 @@ fn two_processes(song: &str) -> anyhow::Result<f64> {
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "a render of 16 tracks failed: {}", output.status);
         let text = String::from_utf8(output.stdout)?;
-        let rendered: RenderTime =
+        let render_time: RenderTime =
             serde_json::from_str(text.trim()).context("cannot read the JSON of the render")?;
-        longest = longest.max(rendered.secs);
+        longest = longest.max(render_time.secs);
     }
     Ok(longest)
 }
@@ -151,11 +151,11 @@ pub(super) fn report_threads(args: &Args) -> anyhow::Result<()> {
     println!();
     let path = song_path(SONGS[0]);
     let song = path_text(&path)?;
-    let (mut shared, mut separate) = (Vec::new(), Vec::new());
-    for run in 1..=args.runs {
-        eprint!("\rthreads: run {run}");
-        let rendered: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
-        shared.push(rendered.secs);
+    let (mut shared_secs, mut separate) = (Vec::new(), Vec::new());
+    for run_number in 1..=args.runs {
+        eprint!("\rthreads: run {run_number}");
+        let render_time: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
+        shared_secs.push(render_time.secs);
         // The two processes have rendered two sessions in this time.
         separate.push(two_processes(song)? / 2.0);
     }
@@ -163,7 +163,7 @@ pub(super) fn report_threads(args: &Args) -> anyhow::Result<()> {
     let median = |values| median(values).unwrap_or(f64::NAN);
     print_figure(
         "a session of 16 tracks: throughput of 2 threads to 2 processes",
-        100.0 * median(separate) / median(shared),
+        100.0 * median(separate) / median(shared_secs),
         "%",
         Some(Goal::AtLeast(85.0)),
     );

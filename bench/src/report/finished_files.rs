@@ -110,9 +110,9 @@ fn report_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let (midi_path, project_path) = (folder.join("effects.mid"), folder.join("effects.json"));
     std::fs::write(&project_path, project_with_effects(&midi)?.to_string())?;
     std::fs::write(&midi_path, midi)?;
-    let (out, folder) = (folder.join("effects.wav"), path_text(folder)?);
+    let (output_path, folder) = (folder.join("effects.wav"), path_text(folder)?);
     let rate = RATE_HZ.to_string();
-    let ours = [path_text(&args.songfoundry)?, "render", path_text(&project_path)?];
+    let our_arguments = [path_text(&args.songfoundry)?, "render", path_text(&project_path)?];
     let options = [
         "--soundfont",
         FLUIDR3,
@@ -123,13 +123,13 @@ fn report_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "--true-peak-db",
         TRUE_PEAK_DB,
     ];
-    let output = ["-o", path_text(&out)?];
+    let output = ["-o", path_text(&output_path)?];
     for (cores, processors) in [("1", "0"), ("2", "0,1")] {
         let only = ["taskset", "-c", processors];
         let (mut our_secs, mut peer_secs) = (Vec::new(), Vec::new());
         // The programs run in turn, so that other load of the machine affects all of them equally.
         for _ in 0..args.runs {
-            our_secs.push(measure(&[&only[..], &ours, &options, &output].concat())?.wall_secs);
+            our_secs.push(measure(&[&only[..], &our_arguments, &options, &output].concat())?.wall_secs);
             let mut secs = 0.0;
             for command in peer_commands(path_text(&midi_path)?, folder, cores) {
                 let command: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -169,14 +169,14 @@ fn report_long_song(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let song_path = folder.join("hours.json");
     std::fs::write(&song_path, song.to_string())?;
     for extension in ["wav", "mp3"] {
-        let out = folder.join("hours").with_extension(extension);
+        let output_path = folder.join("hours").with_extension(extension);
         let mut command = vec![path_text(&args.songfoundry)?, "render", path_text(&song_path)?];
-        command.extend(["--soundfont", TIMGM6MB, "--lufs", TARGET_LUFS, "-o", path_text(&out)?]);
+        command.extend(["--soundfont", TIMGM6MB, "--lufs", TARGET_LUFS, "-o", path_text(&output_path)?]);
         let usage = measure(&command)?;
         let name = format!("Three hours to a normalized {extension} file: memory");
         print_figure(&name, usage.peak_bytes as f64 / 1e6, "MB", Some(Goal::AtMost(300.0)));
         print_figure("  speed", f64::from(SECS) / usage.wall_secs, "x real", None);
-        std::fs::remove_file(out)?;
+        std::fs::remove_file(output_path)?;
     }
     Ok(())
 }

@@ -77,21 +77,21 @@ fn measure(service: &Service, chain: &Value, count: usize) -> anyhow::Result<Fig
         sessions.collect::<anyhow::Result<Vec<_>>>()
     });
     let clients = clients.collect::<anyhow::Result<Vec<_>>>()?;
-    let sent = clients.into_iter().map(|sessions| thread::spawn(move || send(sessions)));
-    let sent: Vec<_> = sent.collect();
+    let sent_blocks = clients.into_iter().map(|sessions| thread::spawn(move || send(sessions)));
+    let sent_blocks: Vec<_> = sent_blocks.collect();
     let (mut figures, mut p50_ms) = (Figures::default(), Vec::new());
-    for thread in sent {
+    for thread in sent_blocks {
         let counts = thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))??;
-        for (client_late, [before, after]) in counts {
+        for (client_late, [stats_before, stats_after]) in counts {
             let difference = |name: &str| {
                 let count = |stats: &Value| stats.pointer(name).and_then(Value::as_u64).unwrap_or(0);
-                count(&after) - count(&before)
+                count(&stats_after) - count(&stats_before)
             };
             figures.client_late += client_late;
             figures.late += difference("/late_blocks");
             figures.plugin_late += difference("/plugins/0/late_blocks");
-            p50_ms.push(after["p50_ms"].as_f64().context("the statistics have no median")?);
-            figures.p99_ms = figures.p99_ms.max(after["p99_ms"].as_f64().unwrap_or(f64::INFINITY));
+            p50_ms.push(stats_after["p50_ms"].as_f64().context("the statistics have no median")?);
+            figures.p99_ms = figures.p99_ms.max(stats_after["p99_ms"].as_f64().unwrap_or(f64::INFINITY));
         }
     }
     p50_ms.sort_by(f64::total_cmp);
@@ -124,10 +124,17 @@ fn send(mut sessions: Vec<Session>) -> anyhow::Result<Vec<(u64, [Value; 2])>> {
         sessions.iter_mut().try_for_each(Session::receive)
     };
     play(&mut sessions, FIRST_BLOCKS)?;
-    let before = sessions.iter_mut().map(Session::stats).collect::<anyhow::Result<Vec<_>>>()?;
+    let stats_before = sessions.iter_mut().map(Session::stats).collect::<anyhow::Result<Vec<_>>>()?;
     sessions.iter_mut().for_each(|session| session.client_late = 0);
     play(&mut sessions, BLOCKS)?;
-    let after = sessions.iter_mut().map(Session::stats).collect::<anyhow::Result<Vec<_>>>()?;
+    let stats_after = sessions.iter_mut().map(Session::stats).collect::<anyhow::Result<Vec<_>>>()?;
     let late = sessions.iter().map(|session| session.client_late);
-    Ok(late.zip(before.into_iter().zip(after).map(|(before, after)| [before, after])).collect())
+    Ok(late
+        .zip(
+            stats_before
+                .into_iter()
+                .zip(stats_after)
+                .map(|(stats_before, stats_after)| [stats_before, stats_after]),
+        )
+        .collect())
 }

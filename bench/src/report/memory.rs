@@ -20,8 +20,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         let (mut open_ms, mut open_mib, mut render_mib) = (Vec::new(), Vec::new(), Vec::new());
         let (song, wav) = (song_path("city_blues_redfarn"), folder.join("song.wav"));
         for _ in 0..args.runs {
-            let opened: OpenTime = run_subcommand(&["open", bank])?;
-            open_ms.push(opened.secs * 1000.0);
+            let open_time: OpenTime = run_subcommand(&["open", bank])?;
+            open_ms.push(open_time.secs * 1000.0);
             open_mib.push(measure(&[path_text(&program)?, "open", bank])?.peak_bytes as f64 / MIB);
             let render = [
                 path_text(&args.songfoundry)?,

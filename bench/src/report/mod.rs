@@ -83,7 +83,7 @@ impl Goal {
 
 /// Prints a figure, its goal, and whether the goal is met.
 pub(crate) fn print_figure(name: &str, value: f64, unit: &str, goal: Option<Goal>) {
-    let shown = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    let printed_value = if value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") };
     let goal_text = match goal {
         None => String::new(),
         Some(goal) => {
@@ -94,7 +94,7 @@ pub(crate) fn print_figure(name: &str, value: f64, unit: &str, goal: Option<Goal
             format!("goal {word} {limit} {unit}: {}", if goal.is_met(value) { "met" } else { "MISSED" })
         }
     };
-    println!("{}", format!("{name:<60} {shown:>9} {unit:<8} {goal_text}").trim_end());
+    println!("{}", format!("{name:<60} {printed_value:>9} {unit:<8} {goal_text}").trim_end());
 }
 
 fn song_path(name: &str) -> PathBuf {
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         args.runs
     );
     println!("Ratios of processor time: above 1, ours is faster.");
-    let is_in = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
+    let is_in = |list: &[String], name: &str| list.iter().any(|list_entry| list_entry == name);
     let is_selected =
         |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
     if is_selected("songs") {

@@ -35,13 +35,13 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let audio = path_text(&audio)?;
     let numbers = [RATE_HZ as usize, BLOCK_FRAMES, PASSES].map(|number| number.to_string());
     let names = [&[PLAIN], &KINDS[..]].concat();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut our_secs, mut their_secs) = (Vec::new(), Vec::new());
     // The programs run in turn, so that other load of the machine affects both equally.
     for run in 1..=args.runs {
         eprint!("\reffects beside pedalboard: run {run}");
-        ours.push(run_subcommand(&[&["effects-blocks", audio], &names[..]].concat())?);
+        our_secs.push(run_subcommand(&[&["effects-blocks", audio], &names[..]].concat())?);
         let script = args.python_scripts.join("pedalboard_effects.py");
-        theirs.push(run_json(Command::new(&args.python).arg(script).arg(audio).args(&numbers))?);
+        their_secs.push(run_json(Command::new(&args.python).arg(script).arg(audio).args(&numbers))?);
     }
     eprint!("\r{:60}\r", "");
     println!();
@@ -51,7 +51,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     );
     println!("Processor time per frame, without that of an empty chain.");
     for kind in KINDS {
-        let [our_ns, their_ns] = [&ours, &theirs].map(|runs| effect_ns(runs, kind));
+        let [our_ns, their_ns] = [&our_secs, &their_secs].map(|runs| effect_ns(runs, kind));
         print_figure(kind, our_ns, "ns", None);
         print_figure(&format!("{kind}: pedalboard"), their_ns, "ns", None);
         print_figure("  speed to pedalboard", their_ns / our_ns, "x", Some(Goal::AtLeast(1.0)));

@@ -111,15 +111,15 @@ fn autosave(client: usize, request_number: usize) -> Value {
 /// Returns a sawtooth wave as a mono 16-bit WAV file at 48 kHz.
 fn wav_file() -> Vec<u8> {
     let data_bytes = SOUND_SECS * 96_000;
-    let mut out = b"RIFF".to_vec();
-    out.extend((36 + data_bytes).to_le_bytes());
-    out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    out.extend(48_000_u32.to_le_bytes());
-    out.extend(96_000_u32.to_le_bytes());
-    out.extend(b"\x02\0\x10\0data");
-    out.extend(data_bytes.to_le_bytes());
-    out.extend((0..data_bytes / 2).flat_map(|frame| ((frame % 400 * 80) as i16).to_le_bytes()));
-    out
+    let mut output = b"RIFF".to_vec();
+    output.extend((36 + data_bytes).to_le_bytes());
+    output.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    output.extend(48_000_u32.to_le_bytes());
+    output.extend(96_000_u32.to_le_bytes());
+    output.extend(b"\x02\0\x10\0data");
+    output.extend(data_bytes.to_le_bytes());
+    output.extend((0..data_bytes / 2).flat_map(|frame| ((frame % 400 * 80) as i16).to_le_bytes()));
+    output
 }
 
 /// Stores a project for each client and an audio file. Returns the API path of the audio file.
@@ -233,9 +233,9 @@ fn processor_ticks() -> anyhow::Result<[f64; 2]> {
     let ticks: Vec<f64> =
         line.split_whitespace().skip(1).take(8).map_while(|field| field.parse().ok()).collect();
     ensure!(ticks.len() == 8, "/proc/stat has no times: {line}");
-    let all: f64 = ticks.iter().sum();
+    let total_ticks: f64 = ticks.iter().sum();
     // Fields 4 and 5 are the ticks of idle processors and of those that wait for a disk.
-    Ok([all - ticks[3] - ticks[4], all])
+    Ok([total_ticks - ticks[3] - ticks[4], total_ticks])
 }
 
 /// Measures each call and prints a line for it.
@@ -258,7 +258,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "", "requests/s", "p50 ms", "p99 ms", "service", "clients"
     );
     for call in calls(&audio) {
-        let (service_before, clients_before, before) =
+        let (service_before, clients_before, ticks_before) =
             (service.cpu_secs()?, process_cpu_secs()?, processor_ticks()?);
         let start = Instant::now();
         let durations: anyhow::Result<Vec<Vec<f64>>> = thread::scope(|scope| {
@@ -268,8 +268,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
                     scope.spawn(move || run_client(call, url, token, client, start + MEASURED_TIME))
                 })
                 .collect();
-            let joined = clients.into_iter().map(|client| client.join());
-            joined
+            let results = clients.into_iter().map(|client| client.join());
+            results
                 .map(|result| result.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
                 .collect()
         });
@@ -279,8 +279,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         durations_secs.sort_by(f64::total_cmp);
         let service_processors = (service.cpu_secs()? - service_before) / wall_secs;
         let client_processors = (process_cpu_secs()? - clients_before) / wall_secs;
-        let after = processor_ticks()?;
-        let utilization = (after[0] - before[0]) / (after[1] - before[1]).max(1.0);
+        let ticks_after = processor_ticks()?;
+        let utilization = (ticks_after[0] - ticks_before[0]) / (ticks_after[1] - ticks_before[1]).max(1.0);
         println!(
             "{:<26} {:>10.0} {:>9.2} {:>9.2} {:>7.2} p {:>7.2} p  {}",
             call.name,

@@ -343,8 +343,8 @@ impl Measurement {
         // This resets the peak to the current value (proc_pid_clear_refs(5)).
         std::fs::write(format!("{process}/clear_refs"), "5")?;
         let statuses = send(self);
-        let ended = self.service.child.try_wait()?;
-        ensure!(ended.is_none(), "the service ended: {ended:?}");
+        let exit_status = self.service.child.try_wait()?;
+        ensure!(exit_status.is_none(), "the service ended: {exit_status:?}");
         let alive = agent(HEALTH_TIMEOUT).get(format!("{}/healthz", self.service.url)).call();
         ensure!(alive.is_ok(), "the service does not answer within {} s", HEALTH_TIMEOUT.as_secs());
         let status = std::fs::read_to_string(format!("{process}/status"))?;
@@ -391,10 +391,11 @@ impl Measurement {
         name: &str,
         request: impl Fn(&Self) -> anyhow::Result<Request<'r>>,
     ) -> anyhow::Result<()> {
-        let single = request(self)?;
-        self.measure(name, &[single])?;
-        let many: Vec<_> = (0..CONCURRENT_REQUESTS).map(|_| request(self)).collect::<anyhow::Result<_>>()?;
-        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many)
+        let single_answer = request(self)?;
+        self.measure(name, &[single_answer])?;
+        let many_requests: Vec<_> =
+            (0..CONCURRENT_REQUESTS).map(|_| request(self)).collect::<anyhow::Result<_>>()?;
+        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many_requests)
     }
 
     /// Returns the limit of an operation's JSON body in bytes, which the answer to a larger body
@@ -407,7 +408,8 @@ impl Measurement {
         let detail = detail.with_context(|| {
             format!("{} answered an oversized body with {}", operation.name(), answer.status)
         })?;
-        let limit = detail.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
+        let limit =
+            detail.split(|character: char| !character.is_ascii_digit()).find(|digits| !digits.is_empty());
         let limit = limit.with_context(|| {
             format!("{} refused an oversized body without naming its limit: {detail}", operation.name())
         })?;
@@ -435,9 +437,9 @@ impl Measurement {
         let name = format!("{}, {} KB of {kind}", operation.name(), limit / 1000);
         let request = operation_request(self, operation, &body)?;
         self.print_line(&name, peak_mb, &statuses, &request, false);
-        let many = (0..CONCURRENT_REQUESTS).map(|_| operation_request(self, operation, &body));
-        let many: Vec<_> = many.collect::<anyhow::Result<_>>()?;
-        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many)?;
+        let many_requests = (0..CONCURRENT_REQUESTS).map(|_| operation_request(self, operation, &body));
+        let many_requests: Vec<_> = many_requests.collect::<anyhow::Result<_>>()?;
+        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many_requests)?;
         let Some(body) = operation.body_with(project) else { return Ok(()) };
         let name = format!("{}, worst valid project", operation.name());
         self.measure_both(&name, |measurement| {
@@ -483,8 +485,8 @@ impl Measurement {
         project: &str,
     ) -> anyhow::Result<()> {
         const STALLED_BYTES: usize = 32_000_000;
-        let small = small_project();
-        for (user, project) in [("ada", project), ("bob", small.as_str())] {
+        let small_song = small_project();
+        for (user, project) in [("ada", project), ("bob", small_song.as_str())] {
             let project = project.replacen(r#""project_id":"""#, r#""project_id":"song""#, 1);
             let request = Request::json("POST", "/api/v1/projects", project.as_bytes()).by_user(user);
             let name = format!("Valid project of {} KB, stored", project.len() / 1000);
@@ -503,14 +505,14 @@ impl Measurement {
             anyhow::Ok(Request::new(worst.method, api_path(path), worst.body.media_type, &worst.body.bytes))
         };
         let render = br#"{"project_id":"song","tail_secs":0.1}"#;
-        let reduced = "/api/v1/plugins/soundfonts/download/shared1?presets=0:0";
+        let reduced_path = "/api/v1/plugins/soundfonts/download/shared1?presets=0:0";
         let renders =
             ["ada", "bob"].map(|user| Request::json("POST", "/api/v1/plugins/render", render).by_user(user));
         let background = [
             Request::json("PUT", "/api/v1/projects/temp", &autosave).by_user("eve"),
             file("/multitrack/midi/import")?.by_user("bob"),
             file("/plugins/soundfonts/upload")?.by_user("eve"),
-            Request::get(reduced).by_user("ada"),
+            Request::get(reduced_path).by_user("ada"),
         ];
         let stalled =
             [self.send_stalled_body("ada", STALLED_BYTES)?, self.send_stalled_body("bob", STALLED_BYTES)?];
@@ -655,8 +657,11 @@ mod tests {
     fn unexpected_statuses_depend_on_validity_and_concurrency() {
         let unexpected = |is_valid, is_concurrent| {
             let request = Request { is_valid, expected_statuses: vec![404], ..Request::get("/") };
-            let all = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
-            all.into_iter().filter(|status| request.is_unexpected(*status, is_concurrent)).collect::<Vec<_>>()
+            let all_statuses = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
+            all_statuses
+                .into_iter()
+                .filter(|status| request.is_unexpected(*status, is_concurrent))
+                .collect::<Vec<_>>()
         };
         assert_eq!(unexpected(false, false), [0, 401, 415, 429, 500, 503]);
         assert_eq!(unexpected(true, false), [0, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]);

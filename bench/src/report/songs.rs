@@ -40,7 +40,7 @@ fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<
     let wav = path_text(&wav)?;
     let polyphony = format!("synth.polyphony={POLYPHONY}");
     let program = std::env::current_exe()?;
-    let ours = [path_text(&program)?, "render", song, bank, wav];
+    let our_arguments = [path_text(&program)?, "render", song, bank, wav];
     let product = [
         path_text(&args.songfoundry)?,
         "render",
@@ -78,16 +78,17 @@ fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<
     ];
     let rustysynth = [path_text(&program)?, "rustysynth", song, bank, wav];
     // The programs run in turn, so that other load of the machine affects all of them equally.
-    let mut all = [const { Vec::new() }; 4];
+    let mut all_times = [const { Vec::new() }; 4];
     for _ in 0..args.runs {
         for (times, command) in
-            all.iter_mut().zip([&ours[..], &product[..], &fluidsynth[..], &rustysynth[..]])
+            all_times.iter_mut().zip([&our_arguments[..], &product[..], &fluidsynth[..], &rustysynth[..]])
         {
             times.push(measure(command)?.cpu_secs);
         }
     }
-    let [ours, product, fluidsynth, rustysynth] = all.map(|times| median(times).unwrap_or(f64::NAN));
-    Ok(Times { ours_secs: ours, product, fluidsynth, rustysynth })
+    let [our_arguments, product, fluidsynth, rustysynth] =
+        all_times.map(|times| median(times).unwrap_or(f64::NAN));
+    Ok(Times { ours_secs: our_arguments, product, fluidsynth, rustysynth })
 }
 
 fn print_table(
@@ -106,16 +107,16 @@ fn print_table(
     let (mut to_fluidsynth, mut to_rustysynth, mut product_to) = (Vec::new(), Vec::new(), Vec::new());
     for song in songs {
         eprint!("\r{name}: {song}                    ");
-        let Times { ours_secs: ours, product, fluidsynth, rustysynth } =
+        let Times { ours_secs: our_arguments, product, fluidsynth, rustysynth } =
             times(args, &song_path(song), bank, folder)?;
         eprint!("\r{:60}\r", "");
-        to_fluidsynth.push(fluidsynth / ours);
-        to_rustysynth.push(rustysynth / ours);
+        to_fluidsynth.push(fluidsynth / our_arguments);
+        to_rustysynth.push(rustysynth / our_arguments);
         product_to.push(fluidsynth / product);
         println!(
-            "{song:<22} {ours:>7.2} s {product:>7.2} s {fluidsynth:>9.2} s {rustysynth:>9.2} s {:>14.2} {:>14.2}",
-            fluidsynth / ours,
-            rustysynth / ours
+            "{song:<22} {our_arguments:>7.2} s {product:>7.2} s {fluidsynth:>9.2} s {rustysynth:>9.2} s {:>14.2} {:>14.2}",
+            fluidsynth / our_arguments,
+            rustysynth / our_arguments
         );
     }
     let median = |values| median(values).unwrap_or(f64::NAN);

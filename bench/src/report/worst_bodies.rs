@@ -171,8 +171,8 @@ fn parts<'d>(document: &'d Value, schema: &'d Value) -> Vec<&'d Value> {
 
 /// Returns the fields of an object with their schemas.
 fn fields<'d>(document: &'d Value, schema: &'d Value) -> Vec<(&'d str, &'d Value)> {
-    let all = parts(document, schema).into_iter().filter_map(|part| part["properties"].as_object());
-    all.flatten().map(|(name, field)| (name.as_str(), field)).collect()
+    let properties = parts(document, schema).into_iter().filter_map(|part| part["properties"].as_object());
+    properties.flatten().map(|(name, field)| (name.as_str(), field)).collect()
 }
 
 /// Returns the path of the deepest list. It has field names, and 0 for the first element of a list.
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn every_operation_with_a_body_is_listed() {
         let operations = operations(&document()).expect("a document");
-        let listed: Vec<_> = operations
+        let listed_operations: Vec<_> = operations
             .iter()
             .map(|operation| (operation.name(), operation.is_open, operation.takes_json()))
             .collect();
@@ -249,7 +249,7 @@ mod tests {
             ("PATCH /api/v1/things/{id}", false, false),
         ];
         assert_eq!(
-            listed,
+            listed_operations,
             expected.map(|(name, is_open, takes_json)| (name.to_owned(), is_open, takes_json))
         );
         let with_project = |number: usize| operations[number].body_with("[7]");

@@ -74,11 +74,11 @@ fn bank_of_large_tables() -> Vec<u8> {
     }
     tables.add_preset(0, 0);
     tables.add_preset_zone((&[], &[]), Some(instrument));
-    let small = tables.add_instrument();
+    let small_instrument = tables.add_instrument();
     tables.add_instrument_zone((&[], &[]), Some(sample));
     for number in 1..60_000 {
         tables.add_preset(number / 128, number % 128);
-        tables.add_preset_zone((&[], &[]), Some(small));
+        tables.add_preset_zone((&[], &[]), Some(small_instrument));
     }
     tables.bytes()
 }
@@ -96,15 +96,15 @@ fn audible_bank() -> Vec<u8> {
 
 /// Returns SoundFonts for a folder of the service, with their file names.
 pub(super) fn hostile_banks() -> Vec<(&'static str, Vec<u8>)> {
-    let long = silent((1 << 26) - 1, &[]);
+    let long_track = silent((1 << 26) - 1, &[]);
     vec![
-        ("shared.sf3", sf3(std::slice::from_ref(&long), 8)),
+        ("shared.sf3", sf3(std::slice::from_ref(&long_track), 8)),
         ("shared1.sf3", sf3(&[silent((1 << 26) - 4_096, &[])], 8)),
         ("shared2.sf3", sf3(&[silent((1 << 26) - 8_192, &[])], 8)),
         ("shared3.sf3", sf3(&[silent((1 << 26) - 12_288, &[])], 8)),
-        ("long.sf3", sf3(&[long.clone(), long.clone(), silent(3 << 24, &[])], 1)),
+        ("long.sf3", sf3(&[long_track.clone(), long_track.clone(), silent(3 << 24, &[])], 1)),
         ("medium.sf3", sf3(&[silent(24_000_000, &[])], 1)),
-        ("toolong.sf3", sf3(&vec![long; 8], 1)),
+        ("toolong.sf3", sf3(&vec![long_track; 8], 1)),
         ("codebooks.sf3", sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1)),
         ("tables.sf2", bank_of_large_tables()),
         ("audible.sf2", audible_bank()),
@@ -186,9 +186,10 @@ fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u
     let engine =
         |id| format!(r#""synth_engine":{{"type":"soundfont","soundfont_id":"{id}","bank":0,"program":0}},"#);
     let note = |ticks| format!(r#"{{"tick":0,"length_ticks":{ticks},"pitch":60,"velocity":1}}"#);
-    let silent = instrument("bass", &engine(soundfont_id), &vec![note(240); notes].join(","));
-    let audible = instrument("lead", &format!(r#"{}"sends":{sends},"#, engine("audible")), &note(9_600));
-    project(&[vec![silent, audible], buses].concat())
+    let silent_track = instrument("bass", &engine(soundfont_id), &vec![note(240); notes].join(","));
+    let audible_track =
+        instrument("lead", &format!(r#"{}"sends":{sends},"#, engine("audible")), &note(9_600));
+    project(&[vec![silent_track, audible_track], buses].concat())
 }
 
 /// Returns the worst valid project. It needs the memory limit of one user's renders and the largest

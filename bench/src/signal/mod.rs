@@ -80,13 +80,14 @@ fn resample(
     [left_out, right_out]: [&mut [f32]; 2],
 ) -> anyhow::Result<usize> {
     let mut resampler = ResamplerProcessor::new(input_hz, output_hz, 2)?;
-    let mut written = 0;
+    let mut written_values = 0;
     for (left, right) in left.chunks(CHUNK_FRAMES).zip(right.chunks(CHUNK_FRAMES)) {
-        let mut output = [&mut left_out[written..], &mut right_out[written..]];
-        written += resampler.process(&[left, right], &mut output).written_frames;
+        let mut output = [&mut left_out[written_values..], &mut right_out[written_values..]];
+        written_values += resampler.process(&[left, right], &mut output).written_frames;
     }
-    written += resampler.finish(&mut [&mut left_out[written..], &mut right_out[written..]]);
-    Ok(written)
+    written_values +=
+        resampler.finish(&mut [&mut left_out[written_values..], &mut right_out[written_values..]]);
+    Ok(written_values)
 }
 
 fn resampling(rates_hz: [u32; 2], runs: u32) -> anyhow::Result<()> {
@@ -152,17 +153,17 @@ fn loudness(rate_hz: u32, runs: u32) -> anyhow::Result<()> {
     let frames: Vec<[f32; 2]> = input[0].iter().zip(&input[1]).map(|(left, right)| [*left, *right]).collect();
     let (mut our_secs, mut their_secs) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        let (secs, ours) = timed(|| our_loudness(rate_hz, channels))?;
+        let (secs, our_result) = timed(|| our_loudness(rate_hz, channels))?;
         our_secs.push(secs);
-        let (secs, theirs) = timed(|| library.measure(rate_hz, &frames, CHUNK_FRAMES))?;
+        let (secs, their_loudness) = timed(|| library.measure(rate_hz, &frames, CHUNK_FRAMES))?;
         their_secs.push(secs);
         anyhow::ensure!(
-            (ours.integrated_lufs - theirs.integrated_lufs).abs() < 0.01
-                && (ours.range_lu - theirs.range_lu).abs() < 0.1
+            (our_result.integrated_lufs - their_loudness.integrated_lufs).abs() < 0.01
+                && (our_result.range_lu - their_loudness.range_lu).abs() < 0.1
                 // libebur128's short oversampling filter attenuates treble, so its true peaks are
                 // lower.
-                && ours.true_peak_dbtp > 20.0 * theirs.true_peak.log10() - 0.1,
-            "the measurements differ: {ours:?}, libebur128 {theirs:?}"
+                && our_result.true_peak_dbtp > 20.0 * their_loudness.true_peak.log10() - 0.1,
+            "the measurements differ: {our_result:?}, libebur128 {their_loudness:?}"
         );
     }
     let [our_secs, their_secs] = medians([our_secs, their_secs]);

@@ -91,7 +91,7 @@ impl Soxr {
         let (frames, capacity_frames) = (input[0].len(), output[0].len());
         let input = input.map(<[f32]>::as_ptr);
         let output = output.map(<[f32]>::as_mut_ptr);
-        let (mut read, mut written) = (0, 0);
+        let (mut read_values, mut written_values) = (0, 0);
         #[expect(unsafe_code, reason = "this calls a C library")]
         // SAFETY: the types are those of soxr.h 0.1.3. The input pointers are valid for `frames -
         // read` frames, the output pointers for `capacity_frames - written` frames. A null pointer
@@ -123,31 +123,31 @@ impl Soxr {
             );
             ensure!(!resampler.is_null(), "libsoxr cannot create a resampler");
             loop {
-                let inputs = input.map(|channel| channel.add(read));
-                let outputs = output.map(|channel| channel.add(written));
-                let pointers = if read < frames { inputs.as_ptr() } else { std::ptr::null() };
+                let inputs = input.map(|channel| channel.add(read_values));
+                let outputs = output.map(|channel| channel.add(written_values));
+                let pointers = if read_values < frames { inputs.as_ptr() } else { std::ptr::null() };
                 let (mut frames_read, mut frames_written) = (0, 0);
                 let error = process(
                     resampler,
                     pointers,
-                    chunk_frames.min(frames - read),
+                    chunk_frames.min(frames - read_values),
                     &raw mut frames_read,
                     outputs.as_ptr(),
-                    capacity_frames - written,
+                    capacity_frames - written_values,
                     &raw mut frames_written,
                 );
-                read += frames_read;
-                written += frames_written;
+                read_values += frames_read;
+                written_values += frames_written;
                 if !error.is_null()
                     || (pointers.is_null() && frames_written == 0)
-                    || written == capacity_frames
+                    || written_values == capacity_frames
                 {
                     break;
                 }
             }
             delete(resampler);
         }
-        ensure!(read == frames, "libsoxr read {read} of {frames} frames");
-        Ok(written)
+        ensure!(read_values == frames, "libsoxr read {read_values} of {frames} frames");
+        Ok(written_values)
     }
 }

@@ -1,7 +1,7 @@
 //! Frames: the unit of transfer on the socket between the service and a hosting helper.
 //!
-//! A frame has the length of its header and the length of its binary part, each as 32-bit unsigned
-//! integer in little-endian order, then the header as JSON, then the binary part.
+//! A frame has the length of its header and that of its binary part, both as 32-bit unsigned
+//! little-endian integers. The header as JSON and the binary part follow.
 
 use std::io::{self, Read, Write};
 
@@ -139,9 +139,9 @@ pub fn write_samples<C: AsRef<[f32]>>(channels: &[C], bytes: &mut Vec<u8>) {
     for channel in channels {
         // A loop over two slices, which the compiler vectorizes.
         let samples = channel.as_ref();
-        let (bytes, later) = remaining.split_at_mut(samples.len());
+        let (bytes, later_samples) = remaining.split_at_mut(samples.len());
         bytes.iter_mut().zip(samples).for_each(|(bytes, sample)| *bytes = sample.to_le_bytes());
-        remaining = later;
+        remaining = later_samples;
     }
 }
 

@@ -85,9 +85,9 @@ pub enum Request {
     /// Plugins may still keep the phase of an LFO or the seed of a noise. Answer: [`Answer::Done`].
     Reset,
     /// Processes blocks in real time from now on, through shared memory ([`crate::live`]). A byte
-    /// with three file descriptors follows the frame: those of the memory, of the stream socket on
-    /// which the service signals posted blocks, and of the one on which the helper signals answered
-    /// blocks. Neither end of these sockets blocks. Answer: [`Answer::Done`].
+    /// with three file descriptors follows the frame: those of the memory, of the socket that
+    /// signals posted blocks, and of the socket that signals answered blocks. Neither end of these
+    /// sockets blocks. Answer: [`Answer::Done`].
     ShareBlocks,
     /// Opens the plugin's own window and the server that shows it ([`crate::window`]). Only the
     /// command `gui` fulfils it, once. Answer: [`Answer::WindowOpened`].

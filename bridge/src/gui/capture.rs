@@ -40,10 +40,10 @@ impl Capture {
         let frame = camera.capture()?;
         let (sender, captured) = watch::channel(Captured { frame: Arc::new(frame), at: Instant::now() });
         let wanted_until = Arc::new(Mutex::new(Instant::now()));
-        let wanted = Arc::clone(&wanted_until);
+        let wanted_time = Arc::clone(&wanted_until);
         let capturing = std::thread::Builder::new().name("capture".to_owned()).spawn(move || {
             // The thread ends with the X server, whose end also ends this process.
-            if let Err(error) = run(&mut camera, &wanted, &sender) {
+            if let Err(error) = run(&mut camera, &wanted_time, &sender) {
                 eprintln!("no further pictures can be captured: {error:#}");
             }
         })?;

@@ -64,8 +64,8 @@ impl Commands {
 
     /// Takes the waiting commands.
     pub(super) fn take(&mut self) -> Vec<Command> {
-        let mut ignored = [0; WAITING_MAX];
-        while self.wake.read(&mut ignored).is_ok_and(|count| count == ignored.len()) {}
+        let mut ignored_bytes = [0; WAITING_MAX];
+        while self.wake.read(&mut ignored_bytes).is_ok_and(|count| count == ignored_bytes.len()) {}
         self.commands.try_iter().take(WAITING_MAX).collect()
     }
 }

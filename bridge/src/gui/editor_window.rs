@@ -18,7 +18,7 @@ use crate::host::plugin::Descriptor;
 /// Size of a window until the plugin states another.
 const INITIAL_SIZE: (u16, u16) = (640, 480);
 
-/// Sizes up to this one are not believed. Some plugins state it before they have drawn.
+/// Sizes up to this one are ignored. Some plugins state it before they have drawn.
 const SIZE_UNKNOWN_MAX: u32 = 32;
 
 /// Messages of the XEmbed protocol, version 0.5, section "Messages".
@@ -89,8 +89,8 @@ impl EditorWindow {
             let geometry = self.connection.get_geometry(*child)?.reply()?;
             self.resize(geometry.width.into(), geometry.height.into())?;
         }
-        let focused = children.first().copied().unwrap_or(self.window);
-        self.connection.set_input_focus(InputFocus::PARENT, focused, CURRENT_TIME)?;
+        let focused_window = children.first().copied().unwrap_or(self.window);
+        self.connection.set_input_focus(InputFocus::PARENT, focused_window, CURRENT_TIME)?;
         self.connection.flush()?;
         Ok(())
     }

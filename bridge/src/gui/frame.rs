@@ -50,23 +50,26 @@ impl Frame {
         &self.pixels[usize::from(y) * bytes..][..bytes]
     }
 
-    /// Returns the smallest rectangle that contains all pixels that differ from `before`; the whole
+    /// Returns the smallest rectangle that contains all pixels that differ from `previous_frame`; the whole
     /// area if the sizes differ, and `None` if all pixels are equal.
-    pub(super) fn difference(&self, before: &Self) -> Option<Area> {
-        if (self.width, self.height) != (before.width, before.height) {
+    pub(super) fn difference(&self, previous_frame: &Self) -> Option<Area> {
+        if (self.width, self.height) != (previous_frame.width, previous_frame.height) {
             return Some(self.area());
         }
-        let differs = |y: &u16| self.row(*y) != before.row(*y);
+        let differs = |y: &u16| self.row(*y) != previous_frame.row(*y);
         let top = (0..self.height).find(differs)?;
         let bottom = (top..self.height).rev().find(differs)?;
         let (mut left, mut right) = (self.width, 0);
         for y in top..=bottom {
-            let (row, other) = (self.row(y), before.row(y));
-            let pixels = || row.chunks_exact(PIXEL_BYTES).zip(other.chunks_exact(PIXEL_BYTES));
-            let Some(first) = pixels().position(|(pixel, other)| pixel != other) else { continue };
-            let last = pixels().rposition(|(pixel, other)| pixel != other).unwrap_or(first);
-            left = left.min(first as u16);
-            right = right.max(last as u16);
+            let (frame_row, other_pixel) = (self.row(y), previous_frame.row(y));
+            let pixels = || frame_row.chunks_exact(PIXEL_BYTES).zip(other_pixel.chunks_exact(PIXEL_BYTES));
+            let Some(first_pixel) = pixels().position(|(pixel, other_pixel)| pixel != other_pixel) else {
+                continue;
+            };
+            let last_pixel =
+                pixels().rposition(|(pixel, other_pixel)| pixel != other_pixel).unwrap_or(first_pixel);
+            left = left.min(first_pixel as u16);
+            right = right.max(last_pixel as u16);
         }
         Some(Area { x: left, y: top, width: right - left + 1, height: bottom - top + 1 })
     }
@@ -90,9 +93,9 @@ impl Frame {
 mod tests {
     use super::*;
 
-    fn frame(width: u16, height: u16, changed: &[(u16, u16)]) -> Frame {
+    fn frame(width: u16, height: u16, changed_pixels: &[(u16, u16)]) -> Frame {
         let mut pixels = vec![7; usize::from(width) * usize::from(height) * PIXEL_BYTES];
-        for (x, y) in changed {
+        for (x, y) in changed_pixels {
             pixels[(usize::from(*y) * usize::from(width) + usize::from(*x)) * PIXEL_BYTES] = 200;
         }
         Frame { width, height, pixels }
@@ -100,17 +103,17 @@ mod tests {
 
     #[test]
     fn the_difference_contains_all_changed_pixels_and_no_others() {
-        let before = frame(40, 30, &[]);
-        assert_eq!(frame(40, 30, &[]).difference(&before), None);
+        let previous_frame = frame(40, 30, &[]);
+        assert_eq!(frame(40, 30, &[]).difference(&previous_frame), None);
         let cases = [
             (vec![(0, 0)], Area { x: 0, y: 0, width: 1, height: 1 }),
             (vec![(39, 29)], Area { x: 39, y: 29, width: 1, height: 1 }),
             (vec![(5, 20), (30, 3), (7, 9)], Area { x: 5, y: 3, width: 26, height: 18 }),
         ];
-        for (changed, area) in cases {
-            assert_eq!(frame(40, 30, &changed).difference(&before), Some(area));
+        for (changed_pixels, area) in cases {
+            assert_eq!(frame(40, 30, &changed_pixels).difference(&previous_frame), Some(area));
         }
-        assert_eq!(frame(40, 31, &[]).difference(&before), Some(frame(40, 31, &[]).area()));
+        assert_eq!(frame(40, 31, &[]).difference(&previous_frame), Some(frame(40, 31, &[]).area()));
     }
 
     #[test]

@@ -163,9 +163,9 @@ impl InputDevice {
         }
         let is_menu = self.connection.get_window_attributes(child)?.reply()?.override_redirect;
         if !is_menu {
-            let inner = self.connection.query_pointer(child)?.reply()?.child;
-            let focused = if inner == x11rb::NONE { child } else { inner };
-            self.connection.set_input_focus(InputFocus::PARENT, focused, CURRENT_TIME)?;
+            let inner_child = self.connection.query_pointer(child)?.reply()?.child;
+            let focused_window = if inner_child == x11rb::NONE { child } else { inner_child };
+            self.connection.set_input_focus(InputFocus::PARENT, focused_window, CURRENT_TIME)?;
         }
         Ok(())
     }
@@ -204,10 +204,10 @@ pub(super) fn check(input: &Input) -> Result<(), FailureReason> {
 /// Returns the events without moves that another move follows at once.
 fn coalesced(events: &[InputEvent]) -> impl Iterator<Item = &InputEvent> {
     let is_move = |event: Option<&InputEvent>| matches!(event, Some(InputEvent::Move { .. }));
-    let kept = move |(index, event): &(usize, &InputEvent)| {
+    let kept_events = move |(index, event): &(usize, &InputEvent)| {
         !(is_move(Some(event)) && is_move(events.get(index + 1)))
     };
-    events.iter().enumerate().filter(kept).map(|(_, event)| event)
+    events.iter().enumerate().filter(kept_events).map(|(_, event)| event)
 }
 
 #[cfg(test)]
@@ -223,8 +223,8 @@ mod tests {
         let at = |x| InputEvent::Move { x, y: 1.0 };
         let button = InputEvent::Button { x: 3.0, y: 1.0, button: 0, down: true };
         let events = [at(1.0), at(2.0), button.clone(), at(4.0), at(5.0), at(6.0)];
-        let kept: Vec<_> = coalesced(&events).cloned().collect();
-        assert_eq!(kept, [at(2.0), button, at(6.0)]);
+        let kept_events: Vec<_> = coalesced(&events).cloned().collect();
+        assert_eq!(kept_events, [at(2.0), button, at(6.0)]);
     }
 
     #[test]

@@ -71,8 +71,9 @@ mod tests {
     #[test]
     fn keys_have_symbols() {
         let cases = [("a", Some(0x61)), ("ä", Some(0xe4)), ("€", Some(0x0100_20ac)), (" ", Some(0x20))];
-        let named = [("Enter", Some(0xff0d)), ("ArrowUp", Some(0xff52)), ("Dead", None), ("\u{7}", None)];
-        for (key, symbol) in cases.into_iter().chain(named).chain([("", None)]) {
+        let named_keys =
+            [("Enter", Some(0xff0d)), ("ArrowUp", Some(0xff52)), ("Dead", None), ("\u{7}", None)];
+        for (key, symbol) in cases.into_iter().chain(named_keys).chain([("", None)]) {
             assert_eq!(symbol_of_key(key), symbol, "{key:?}");
         }
     }

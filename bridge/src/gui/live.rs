@@ -53,7 +53,7 @@ pub(super) async fn connect(State(server): State<Arc<Server>>, upgrade: WebSocke
 async fn run(server: &Server, socket: &mut WebSocket) -> Option<(u16, &'static str)> {
     let mut events = server.events();
     let mut captured = server.capture.captured();
-    let mut sent: Option<Arc<Frame>> = None;
+    let mut sent_frame: Option<Arc<Frame>> = None;
     let mut unconfirmed = 0;
     let mut heard_at = Instant::now();
     let mut pings = interval_at(heard_at + PING_INTERVAL, PING_INTERVAL);
@@ -79,15 +79,15 @@ async fn run(server: &Server, socket: &mut WebSocket) -> Option<(u16, &'static s
                 Err(RecvError::Lagged(_)) => return Some((CLOSE_TRY_AGAIN, "the client reads too slowly")),
                 Err(RecvError::Closed) => return None,
             },
-            picture = next_picture(server, &mut captured, sent.as_ref()), if unconfirmed < UNCONFIRMED_PARTS_MAX => {
+            picture = next_picture(server, &mut captured, sent_frame.as_ref()), if unconfirmed < UNCONFIRMED_PARTS_MAX => {
                 let frame = picture?.frame;
-                let area = sent.as_ref().map_or_else(|| Some(frame.area()), |sent| frame.difference(sent));
+                let area = sent_frame.as_ref().map_or_else(|| Some(frame.area()), |sent_frame| frame.difference(sent_frame));
                 if let Some(area) = area {
                     let part = part(&frame, area)?;
                     send(socket, Message::Binary(part.into())).await.ok()?;
                     unconfirmed += 1;
                 }
-                sent = Some(frame);
+                sent_frame = Some(frame);
             }
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! The plugin draws on an X server without a screen (`display.rs`), which only this process uses.
 //! The main thread runs the plugin and its window (`editor_window.rs`) and answers the requests on
-//! the socket, as `songfoundry-bridge host` does. A second thread captures pictures (`capture.rs`),
-//! and a third one serves them and receives input on the loopback interface (`server.rs`), so that
-//! a plugin that hangs does not stop them.
+//! the socket, as `songfoundry-bridge host` does. A second thread captures pictures (`capture.rs`).
+//! A third one serves them and receives input on the loopback interface (`server.rs`). A plugin
+//! that hangs does not stop these threads.
 
 mod capture;
 mod commands;
@@ -79,10 +79,10 @@ pub(crate) fn run(socket: i32, memory_max_bytes: u64) -> anyhow::Result<()> {
 
 fn serve(socket: &UnixStream, display: &Result<Display, FailureReason>) -> anyhow::Result<()> {
     let mut session = Session::default();
-    let mut opened: Option<OpenedWindow> = None;
+    let mut current_window: Option<OpenedWindow> = None;
     let (mut binary, mut reply) = (Vec::new(), Vec::new());
     loop {
-        if !wait(socket, &mut session, opened.as_mut())? {
+        if !wait(socket, &mut session, current_window.as_mut())? {
             return Ok(());
         }
         let Some(request) = read_frame_into::<Request>(socket, &mut binary)? else { return Ok(()) };
@@ -90,7 +90,7 @@ fn serve(socket: &UnixStream, display: &Result<Display, FailureReason>) -> anyho
         let answer = match request {
             Request::OpenWindow(request) => {
                 reply.clear();
-                let answer = open_window(&request, display, &mut session, &mut opened);
+                let answer = open_window(&request, display, &mut session, &mut current_window);
                 answer.map_or_else(|reason| Answer::Refused { reason }, Answer::WindowOpened)
             }
             request => session.answer(request, &binary, &mut reply),
@@ -107,25 +107,26 @@ fn serve(socket: &UnixStream, display: &Result<Display, FailureReason>) -> anyho
 fn wait(
     socket: &UnixStream,
     session: &mut Session,
-    mut opened: Option<&mut OpenedWindow>,
+    mut current_window: Option<&mut OpenedWindow>,
 ) -> anyhow::Result<bool> {
     loop {
         let mut work = session.plugin().map(|plugin| plugin.idle_work()).unwrap_or_default();
-        if let Some(opened) = &opened {
-            work.descriptors.extend([opened.window.descriptor(), opened.commands.descriptor()]);
-            let interval = if opened.window.is_shown() { SHOWN_INTERVAL } else { HIDDEN_INTERVAL };
+        if let Some(current_window) = &current_window {
+            work.descriptors
+                .extend([current_window.window.descriptor(), current_window.commands.descriptor()]);
+            let interval = if current_window.window.is_shown() { SHOWN_INTERVAL } else { HIDDEN_INTERVAL };
             work.timeout = Some(work.timeout.map_or(interval, |timeout| timeout.min(interval)));
         }
-        let polled = poll_once(socket, None, &work)?;
+        let poll_result = poll_once(socket, None, &work)?;
         if let Some(plugin) = session.plugin() {
-            plugin.idle(&polled.descriptors);
+            plugin.idle(&poll_result.descriptors);
         }
-        if let Some(opened) = &mut opened
-            && !opened.turn(session)?
+        if let Some(current_window) = &mut current_window
+            && !current_window.turn(session)?
         {
             return Ok(false);
         }
-        if polled.has_request {
+        if poll_result.has_request {
             return Ok(true);
         }
     }
@@ -172,10 +173,10 @@ fn open_window(
     request: &OpenWindow,
     display: &Result<Display, FailureReason>,
     session: &mut Session,
-    opened: &mut Option<OpenedWindow>,
+    current_window: &mut Option<OpenedWindow>,
 ) -> Result<WindowOpened, FailureReason> {
     let display = display.as_ref()?;
-    if opened.is_some() {
+    if current_window.is_some() {
         return Err("the window is open already".to_owned());
     }
     if request.secret.len() < SECRET_BYTES_MIN {
@@ -196,7 +197,7 @@ fn open_window(
     let (width, height) = window.size();
     let port = server.port();
     eprintln!("{PORT_VARIABLE}={port}");
-    *opened = Some(OpenedWindow {
+    *current_window = Some(OpenedWindow {
         window,
         server,
         commands,

@@ -148,9 +148,9 @@ impl Server {
         action: impl FnOnce(&mut InputDevice) -> anyhow::Result<()>,
     ) -> Result<(), FailureReason> {
         let mut device = self.input.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = action(&mut device);
+        let action_result = action(&mut device);
         self.is_button_pressed.store(device.is_button_pressed(), Ordering::Relaxed);
-        done.map_err(|error| format!("the X server failed: {error:#}"))
+        action_result.map_err(|error| format!("the X server failed: {error:#}"))
     }
 
     /// Passes new values to the plugin.
@@ -246,8 +246,9 @@ async fn check_secret(
     request: Request,
     next: Next,
 ) -> Result<Response, Infallible> {
-    let sent = request.headers().get(HeaderName::from_static(SECRET_HEADER));
-    let is_equal = sent.is_some_and(|sent| equals(sent.as_bytes(), server.secret.as_bytes()));
+    let sent_secret = request.headers().get(HeaderName::from_static(SECRET_HEADER));
+    let is_equal =
+        sent_secret.is_some_and(|sent_secret| equals(sent_secret.as_bytes(), server.secret.as_bytes()));
     Ok(match is_equal {
         true => next.run(request).await,
         false => (StatusCode::FORBIDDEN, format!("The header `{SECRET_HEADER}` is wrong or missing."))
@@ -267,9 +268,9 @@ async fn limit_time(request: Request, next: Next) -> Result<Response, Infallible
 }
 
 /// Whether two texts are equal, in a time that depends only on their lengths.
-fn equals(sent: &[u8], secret: &[u8]) -> bool {
-    let difference = sent.iter().zip(secret).fold(0, |sum, (left, right)| sum | (left ^ right));
-    sent.len() == secret.len() && std::hint::black_box(difference) == 0
+fn equals(sent_secret: &[u8], secret: &[u8]) -> bool {
+    let difference = sent_secret.iter().zip(secret).fold(0, |sum, (left, right)| sum | (left ^ right));
+    sent_secret.len() == secret.len() && std::hint::black_box(difference) == 0
 }
 
 /// The status and the text of a refused request.
@@ -347,15 +348,16 @@ fn stream(server: &Arc<Server>) -> Result<Response, Refusal> {
         .open_stream()
         .map_err(|reason| (StatusCode::TOO_MANY_REQUESTS, format!("No stream is free: {reason}.")))?;
     let state = (Arc::clone(server), permit, server.capture.captured(), None);
-    let parts = futures_util::stream::try_unfold(state, async |(server, permit, mut captured, sent)| {
-        let next = next_picture(&server, &mut captured, sent.as_ref()).await;
-        let Some(Captured { frame, .. }) = next else { return Ok(None) };
-        let jpeg = frame.jpeg(frame.area()).map_err(std::io::Error::other)?;
-        let head =
-            format!("--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", jpeg.len());
-        let part = [head.as_bytes(), &jpeg, b"\r\n"].concat();
-        Ok::<_, std::io::Error>(Some((Bytes::from(part), (server, permit, captured, Some(frame)))))
-    });
+    let parts =
+        futures_util::stream::try_unfold(state, async |(server, permit, mut captured, sent_secret)| {
+            let next = next_picture(&server, &mut captured, sent_secret.as_ref()).await;
+            let Some(Captured { frame, .. }) = next else { return Ok(None) };
+            let jpeg = frame.jpeg(frame.area()).map_err(std::io::Error::other)?;
+            let head =
+                format!("--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", jpeg.len());
+            let part = [head.as_bytes(), &jpeg, b"\r\n"].concat();
+            Ok::<_, std::io::Error>(Some((Bytes::from(part), (server, permit, captured, Some(frame)))))
+        });
     let kind = format!("multipart/x-mixed-replace; boundary={BOUNDARY}");
     Ok((
         [(header::CONTENT_TYPE, kind.as_str()), (header::CACHE_CONTROL, "no-store")],
@@ -364,17 +366,17 @@ fn stream(server: &Arc<Server>) -> Result<Response, Refusal> {
         .into_response())
 }
 
-/// Waits for a picture other than `sent`. Returns `None` if no more pictures are captured.
+/// Waits for a picture other than `sent_secret`. Returns `None` if no more pictures are captured.
 pub(super) async fn next_picture(
     server: &Server,
     captured: &mut watch::Receiver<Captured>,
-    sent: Option<&Arc<super::frame::Frame>>,
+    sent_secret: Option<&Arc<super::frame::Frame>>,
 ) -> Option<Captured> {
     loop {
         server.capture.want(WANTED);
-        let current = captured.borrow_and_update().clone();
-        if sent.is_none_or(|sent| !Arc::ptr_eq(sent, &current.frame)) {
-            return Some(current);
+        let current_frame = captured.borrow_and_update().clone();
+        if sent_secret.is_none_or(|sent_secret| !Arc::ptr_eq(sent_secret, &current_frame.frame)) {
+            return Some(current_frame);
         }
         // Repeats the demand for pictures before it has passed.
         match tokio::time::timeout(WANTED / 2, captured.changed()).await {
@@ -391,8 +393,8 @@ mod tests {
     #[test]
     fn only_the_whole_secret_is_equal() {
         assert!(equals(b"secret", b"secret"));
-        for other in [b"secre".as_slice(), b"secrets", b"Secret", b"secreT", b""] {
-            assert!(!equals(other, b"secret"), "{other:?}");
+        for wrong_secret in [b"secre".as_slice(), b"secrets", b"Secret", b"secreT", b""] {
+            assert!(!equals(wrong_secret, b"secret"), "{wrong_secret:?}");
         }
     }
 }

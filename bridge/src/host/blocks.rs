@@ -60,8 +60,8 @@ pub(super) fn block_end(
 /// Returns the transport at a frame of a request.
 pub(super) fn transport_of(request: &Process, frame: u32, sample_rate_hz: f64) -> Transport {
     let changes = &request.transport_changes;
-    let before = changes.partition_point(|change| change.frame <= frame).checked_sub(1);
-    match before.map(|index| changes[index]) {
+    let change_index = changes.partition_point(|change| change.frame <= frame).checked_sub(1);
+    match change_index.map(|index| changes[index]) {
         Some(TransportChange { frame: start, transport }) => {
             transport_at(&transport, frame - start, sample_rate_hz)
         }
@@ -250,21 +250,25 @@ mod tests {
     #[test]
     fn the_transport_advances_while_the_song_plays() {
         let start = Transport { position_quarters: 3.0, position_frames: 72_000, ..Transport::default() };
-        let later = transport_at(&start, 48_000, 48_000.0);
+        let later_transport = transport_at(&start, 48_000, 48_000.0);
         assert_eq!(
-            (later.position_frames, later.position_quarters, later.bar_start_quarters),
+            (
+                later_transport.position_frames,
+                later_transport.position_quarters,
+                later_transport.bar_start_quarters
+            ),
             (120_000, 5.0, 4.0)
         );
-        let stopped = Transport { is_playing: false, ..start };
-        assert_eq!(transport_at(&stopped, 48_000, 48_000.0), stopped);
+        let stopped_transport = Transport { is_playing: false, ..start };
+        assert_eq!(transport_at(&stopped_transport, 48_000, 48_000.0), stopped_transport);
     }
 
     #[test]
     fn the_transport_changes_within_a_request() {
-        let later = Transport { position_quarters: 2.0, tempo_bpm: 60.0, ..Transport::default() };
+        let later_transport = Transport { position_quarters: 2.0, tempo_bpm: 60.0, ..Transport::default() };
         let request = Process {
             frames: 96_000,
-            transport_changes: vec![TransportChange { frame: 48_000, transport: later }],
+            transport_changes: vec![TransportChange { frame: 48_000, transport: later_transport }],
             ..Process::default()
         };
         let at = |frame| {
@@ -280,26 +284,29 @@ mod tests {
     #[test]
     fn invalid_requests_are_refused() {
         let parameters = HashSet::from([7]);
-        let refused = |request: Process, expected: &str| {
+        let check_refusal = |request: Process, expected: &str| {
             let reason = check(&request, &parameters).expect_err("refused");
             assert!(reason.contains(expected), "{reason}");
         };
         let with = |events| Process { frames: 64, events, ..Process::default() };
         assert_eq!(check(&with(vec![note(0), parameter(63)]), &parameters), Ok(()));
-        refused(with(vec![note(64)]), "at frame 64, but the request has 64 frames");
-        refused(with(vec![note(9), note(8)]), "at frame 8 comes after one at frame 9; events must be");
-        let unknown = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
-        refused(with(vec![Event { frame: 0, kind: unknown }]), "no parameter with the id 8");
+        check_refusal(with(vec![note(64)]), "at frame 64, but the request has 64 frames");
+        check_refusal(with(vec![note(9), note(8)]), "at frame 8 comes after one at frame 9; events must be");
+        let unknown_event = EventKind::Parameter(ParameterValue { id: 8, value: 0.5 });
+        check_refusal(with(vec![Event { frame: 0, kind: unknown_event }]), "no parameter with the id 8");
         let outside = EventKind::Parameter(ParameterValue { id: 7, value: f64::NAN });
-        refused(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
+        check_refusal(with(vec![Event { frame: 0, kind: outside }]), "must be 0 to 1, not NaN");
         let bend = EventKind::PitchBend { channel: 0, value: 16_384 };
-        refused(with(vec![Event { frame: 0, kind: bend }]), "pitch bend 0 to 16383");
-        refused(Process { output_channels: 129, ..Process::default() }, "129 channels; the maximum is 128");
-        refused(
+        check_refusal(with(vec![Event { frame: 0, kind: bend }]), "pitch bend 0 to 16383");
+        check_refusal(
+            Process { output_channels: 129, ..Process::default() },
+            "129 channels; the maximum is 128",
+        );
+        check_refusal(
             Process { frames: u32::MAX, output_channels: 2, ..Process::default() },
             "bytes; the maximum is",
         );
-        refused(with(vec![note(0); EVENTS_MAX + 1]), "events; the maximum is");
+        check_refusal(with(vec![note(0); EVENTS_MAX + 1]), "events; the maximum is");
         let changes = |frames: &[u32]| Process {
             frames: 64,
             transport_changes: frames
@@ -310,10 +317,10 @@ mod tests {
         };
         assert_eq!(check(&changes(&[1, 63]), &parameters), Ok(()));
         for frames in [&[0][..], &[64], &[5, 5], &[6, 5]] {
-            refused(changes(frames), "changes must be in ascending order");
+            check_refusal(changes(frames), "changes must be in ascending order");
         }
-        refused(changes(&[1; TRANSPORT_CHANGES_MAX + 1]), "changes of the transport; the maximum is");
+        check_refusal(changes(&[1; TRANSPORT_CHANGES_MAX + 1]), "changes of the transport; the maximum is");
         let transport = Transport { tempo_bpm: 0.0, ..Transport::default() };
-        refused(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 100000");
+        check_refusal(Process { transport, ..Process::default() }, "the tempo 0 BPM must be 1 to 100000");
     }
 }

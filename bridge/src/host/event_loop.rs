@@ -16,8 +16,8 @@ use super::plugin::{HostedPlugin, IdleWork};
 pub(crate) fn take_socket(descriptor: RawFd) -> anyhow::Result<UnixStream> {
     anyhow::ensure!(descriptor > 2, "the socket must not be a standard stream, but is {descriptor}");
     // SAFETY: the descriptor is used only if the next call finds it open.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    fcntl(borrowed, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
+    let borrowed_descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    fcntl(borrowed_descriptor, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))
         .with_context(|| format!("the file descriptor {descriptor} is not open"))?;
     // SAFETY: the descriptor is open, and the service passes it for this purpose only.
     Ok(unsafe { UnixStream::from_raw_fd(descriptor) })
@@ -77,8 +77,8 @@ pub(super) fn wait(
     }
 }
 
-/// Waits until a block was posted, until a request or one of the descriptors of `work` can be read,
-/// or until the time of `work` has passed.
+/// Waits until a block was posted, a request or a descriptor of `work` can be read, or the time of
+/// `work` has passed.
 pub(crate) fn poll_once(
     socket: &UnixStream,
     posted: Option<BorrowedFd<'_>>,

@@ -114,13 +114,13 @@ impl LiveBlocks {
             events,
             ..Process::default()
         };
-        let processed = session.process_block(&process, &self.input, &mut self.output)?;
+        let process_result = session.process_block(&process, &self.input, &mut self.output)?;
         for (samples, channel) in self.audio.iter_mut().zip(&self.output) {
             samples.copy_from_slice(channel);
         }
         let answer = LiveAnswer {
-            latency_frames: processed.latency_frames,
-            non_finite_samples: u32::try_from(processed.non_finite_samples).unwrap_or(u32::MAX),
+            latency_frames: process_result.latency_frames,
+            non_finite_samples: u32::try_from(process_result.non_finite_samples).unwrap_or(u32::MAX),
         };
         self.memory.answer(number, &self.audio, answer);
         // A full socket already signals an answer, and a socket that the service has closed needs

@@ -155,8 +155,8 @@ impl Session {
             }
             _ if !self.has_version_match => return Err("the first request must be `hello`".to_owned()),
             Request::Open(open) => {
-                let opened = self.open(&open)?;
-                return Ok(Answer::Opened(Box::new(opened)));
+                let opened_plugin = self.open(&open)?;
+                return Ok(Answer::Opened(Box::new(opened_plugin)));
             }
             Request::Close => return Ok(Answer::Done),
             _ => {}
@@ -232,10 +232,10 @@ impl Session {
         hosted.process_silence()?;
         hosted.plugin.take_changes()?;
         hosted.plugin.reset()?;
-        let opened = hosted.plugin.opened()?;
-        hosted.parameters = opened.parameters.iter().map(|parameter| parameter.id).collect();
+        let opened_plugin = hosted.plugin.opened()?;
+        hosted.parameters = opened_plugin.parameters.iter().map(|parameter| parameter.id).collect();
         self.hosted = Some(hosted);
-        Ok(opened)
+        Ok(opened_plugin)
     }
 }
 
@@ -303,7 +303,7 @@ impl Hosted {
             let frames_max = next_transport_change(request, start);
             let end = block_end(start, frames_max, self.format.block_frames_max, change_interval, events);
             let count = events.partition_point(|event| event.frame < end);
-            let (block_events, later) = events.split_at(count);
+            let (block_events, later_events) = events.split_at(count);
             let block_events: Vec<Event> = block_events
                 .iter()
                 .map(|event| Event { frame: event.frame - start, kind: event.kind })
@@ -320,7 +320,7 @@ impl Hosted {
             for change in self.plugin.take_changes()? {
                 changes.insert(change.id, change.value);
             }
-            (start, events) = (end, later);
+            (start, events) = (end, later_events);
         }
         let parameter_changes = changes.into_iter().map(|(id, value)| ParameterValue { id, value }).collect();
         let latency_frames = self.plugin.latency_frames();

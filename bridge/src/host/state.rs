@@ -157,11 +157,11 @@ mod tests {
     #[test]
     fn a_state_is_read_as_it_was_written() {
         let bytes = state().to_bytes().expect("fits");
-        let read = StoredState::of_plugin(&bytes, PluginFormat::Vst3, "0123", "Éclair").expect("reads");
-        assert_eq!(read, state());
-        assert_eq!(read.part(PartKind::Component), Some([1, 2, 3].as_slice()));
-        assert_eq!(read.part(PartKind::Controller), Some([].as_slice()));
-        assert_eq!(read.part(PartKind::Values), None);
+        let read_state = StoredState::of_plugin(&bytes, PluginFormat::Vst3, "0123", "Éclair").expect("reads");
+        assert_eq!(read_state, state());
+        assert_eq!(read_state.part(PartKind::Component), Some([1, 2, 3].as_slice()));
+        assert_eq!(read_state.part(PartKind::Controller), Some([].as_slice()));
+        assert_eq!(read_state.part(PartKind::Values), None);
     }
 
     #[test]
@@ -183,9 +183,9 @@ mod tests {
         for length in (0..bytes.len()).filter(|length| !ends_of_parts.contains(length)) {
             assert!(StoredState::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
         }
-        let mut newer = bytes;
-        newer[7] = 2;
-        assert!(StoredState::from_bytes(&newer).expect_err("refused").contains("newer version"));
+        let mut newer_state = bytes;
+        newer_state[7] = 2;
+        assert!(StoredState::from_bytes(&newer_state).expect_err("refused").contains("newer version"));
     }
 
     #[test]

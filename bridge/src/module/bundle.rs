@@ -52,7 +52,7 @@ pub(crate) fn library_path(module: &Path) -> Result<PathBuf, FailureReason> {
         library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
     let only_for_others = match other_machines(&contents, &folders).as_slice() {
         [] => String::new(),
-        others => format!(", only for {}", others.join(" and ")),
+        machine_folders => format!(", only for {}", machine_folders.join(" and ")),
     };
     let folders = folders.join(" or Contents/");
     Err(format!(
@@ -66,9 +66,10 @@ fn other_machines(contents: &Path, folders: &[String]) -> Vec<String> {
     let entries = fs::read_dir(contents).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_machine = |name: &str| name.ends_with("-linux") || name.ends_with("-win") || name == "MacOS";
-    let mut others: Vec<String> = names.filter(|name| is_machine(name) && !folders.contains(name)).collect();
-    others.sort();
-    others
+    let mut machine_folders: Vec<String> =
+        names.filter(|name| is_machine(name) && !folders.contains(name)).collect();
+    machine_folders.sort();
+    machine_folders
 }
 
 fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -88,10 +89,14 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
             fs::write(path, "").expect("writes");
         }
-        let found = library_path(&folder.path().join("Foo.vst3"));
+        let library_file = library_path(&folder.path().join("Foo.vst3"));
         match expected {
-            Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &library_folder)))),
-            Err(reason) => assert!(found.as_ref().is_err_and(|error| error.contains(reason)), "{found:?}"),
+            Ok(file) => {
+                assert_eq!(library_file, Ok(folder.path().join(file.replace("HERE", &library_folder))));
+            }
+            Err(reason) => {
+                assert!(library_file.as_ref().is_err_and(|error| error.contains(reason)), "{library_file:?}");
+            }
         }
     }
 

@@ -56,11 +56,11 @@ mod tests {
         check("/p/Foo.so: undefined symbol: png_read", needs_function);
         check("/p/Foo.so: undefined symbol: png_read, version PNG16_0", needs_function);
         check("Error relocating /p/Foo.so: png_read: symbol not found", needs_function);
-        for other in [
+        for wrong_message in [
             "/p/Foo.so: file too short",
             "/p/Foo.so: cannot open shared object file: No such file or directory",
         ] {
-            check(other, other);
+            check(wrong_message, wrong_message);
         }
     }
 }

@@ -26,8 +26,8 @@ struct Machine {
 /// Names the machine that the library is built for.
 pub(super) fn check(library: &Path) -> Result<(), FailureReason> {
     let mut header = Vec::new();
-    let read = File::open(library).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header));
-    let Some(machine) = read.ok().and_then(|_| Machine::of(&header)) else { return Ok(()) };
+    let read_result = File::open(library).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header));
+    let Some(machine) = read_result.ok().and_then(|_| Machine::of(&header)) else { return Ok(()) };
     let this_system = match std::env::consts::OS {
         system @ ("windows" | "macos") => system,
         _ => "linux",

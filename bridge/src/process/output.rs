@@ -15,9 +15,9 @@ impl Output {
     #[cfg(unix)]
     pub(crate) fn take_over() -> anyhow::Result<Self> {
         use std::os::fd::AsFd as _;
-        let original = std::io::stdout().as_fd().try_clone_to_owned()?;
+        let original_output = std::io::stdout().as_fd().try_clone_to_owned()?;
         nix::unistd::dup2_stdout(std::io::stderr())?;
-        Ok(Self(File::from(original)))
+        Ok(Self(File::from(original_output)))
     }
 
     /// Duplicates standard output for records. On Windows, libraries print to it as well, and the

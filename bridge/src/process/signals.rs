@@ -47,9 +47,9 @@ const SIGNAL_CALLS: [(i64, u32); 5] = [
     (libc::SYS_rt_tgsigqueueinfo, 2),
 ];
 
-/// Denies this process, and the processes that it will start, to send signals to the supervisor, to
-/// the service that started it, to their groups, and to all processes at once. Requests whether a
-/// process exists (signal 0) stay possible.
+/// Prevents signals of this process and of the processes that it will start. They can reach neither
+/// the supervisor and the service that started it, nor their groups, nor all processes at once.
+/// Requests whether a process exists (signal 0) stay possible.
 ///
 /// Must be called before this process starts threads. A system without such filters runs plugins
 /// without this protection.
@@ -138,15 +138,15 @@ mod tests {
         for (index, argument) in (0..).zip(arguments) {
             data.insert(ARGUMENTS_OFFSET + index * ARGUMENT_BYTES, argument as u32);
         }
-        let (mut index, mut loaded) = (0, 0);
+        let (mut index, mut loaded_value) = (0, 0);
         loop {
             let sock_filter { code, jt, jf, k } = program[index];
             index += 1;
             match u32::from(code) {
-                code if code == BPF_LD | BPF_W | BPF_ABS => loaded = data[&k],
-                code if code == BPF_ALU | BPF_AND | BPF_K => loaded &= k,
+                code if code == BPF_LD | BPF_W | BPF_ABS => loaded_value = data[&k],
+                code if code == BPF_ALU | BPF_AND | BPF_K => loaded_value &= k,
                 code if code == BPF_JMP | BPF_JEQ | BPF_K => {
-                    index += usize::from(if loaded == k { jt } else { jf });
+                    index += usize::from(if loaded_value == k { jt } else { jf });
                 }
                 code if code == BPF_RET | BPF_K => return k,
                 code => panic!("instruction {code:#x}"),
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn only_signals_to_protected_processes_are_denied() {
         let program = program(&[-70, -1, 70, 80]);
-        let is_denied = |call, target: i32, second: u64, third: u64| {
+        let is_denied = |call, target: i32, second_argument: u64, third: u64| {
             let denied = SECCOMP_RET_ERRNO | libc::EPERM as u32;
-            let answer = answer(&program, call, [target as u64, second, third]);
+            let answer = answer(&program, call, [target as u64, second_argument, third]);
             assert!(answer == denied || answer == SECCOMP_RET_ALLOW, "{answer:#x}");
             answer == denied
         };

@@ -63,9 +63,9 @@ pub(crate) fn run(command: Supervised) -> anyhow::Result<()> {
     #[cfg(target_os = "linux")]
     let has_x_server = matches!(command, Supervised::Gui { .. });
     let child = start(command)?;
-    let running = Arc::new(Mutex::new(Some(child)));
-    end_when_input_closes(Arc::clone(&running))?;
-    let status = wait(child, &running)?;
+    let running_child = Arc::new(Mutex::new(Some(child)));
+    end_when_input_closes(Arc::clone(&running_child))?;
+    let status = wait(child, &running_child)?;
     // Only this process reaps these children, so their ids cannot be reused by other processes.
     while kill_children() {
         std::thread::sleep(KILL_INTERVAL);
@@ -106,17 +106,17 @@ fn start(supervised: Supervised) -> anyhow::Result<Pid> {
 
 /// Returns this program, even if its file was replaced since it started.
 fn this_program() -> std::io::Result<PathBuf> {
-    let running = PathBuf::from("/proc/self/exe");
-    if running.exists() { Ok(running) } else { std::env::current_exe() }
+    let running_child = PathBuf::from("/proc/self/exe");
+    if running_child.exists() { Ok(running_child) } else { std::env::current_exe() }
 }
 
-/// Starts a thread that kills the child's process group when standard input is closed. `running` is
+/// Starts a thread that kills the child's process group when standard input is closed. `running_child` is
 /// the child until it is reaped.
-fn end_when_input_closes(running: Arc<Mutex<Option<Pid>>>) -> std::io::Result<()> {
+fn end_when_input_closes(running_child: Arc<Mutex<Option<Pid>>>) -> std::io::Result<()> {
     std::thread::Builder::new().name("input".to_owned()).spawn(move || {
-        let mut ignored = [0; 16];
-        while std::io::stdin().lock().read(&mut ignored).is_ok_and(|count| count > 0) {}
-        if let Some(child) = *running.lock().unwrap_or_else(PoisonError::into_inner) {
+        let mut ignored_bytes = [0; 16];
+        while std::io::stdin().lock().read(&mut ignored_bytes).is_ok_and(|count| count > 0) {}
+        if let Some(child) = *running_child.lock().unwrap_or_else(PoisonError::into_inner) {
             // The child may have left its group, which then no longer exists.
             let _ = killpg(child, Signal::SIGKILL);
             let _ = kill(child, Signal::SIGKILL);
@@ -126,22 +126,22 @@ fn end_when_input_closes(running: Arc<Mutex<Option<Pid>>>) -> std::io::Result<()
 }
 
 /// Waits until `child` has ended, and reaps other children that end before.
-fn wait(child: Pid, running: &Mutex<Option<Pid>>) -> nix::Result<WaitStatus> {
+fn wait(child: Pid, running_child: &Mutex<Option<Pid>>) -> nix::Result<WaitStatus> {
     loop {
-        let ended = match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
+        let ended_child = match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
             Ok(status) => status.pid(),
             Err(Errno::EINTR) => continue,
             Err(error) => return Err(error),
         };
-        if ended == Some(child) {
-            let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        if ended_child == Some(child) {
+            let mut running_child = running_child.lock().unwrap_or_else(PoisonError::into_inner);
             // The process id stays reserved until the child is reaped.
             let _ = killpg(child, Signal::SIGKILL);
-            *running = None;
+            *running_child = None;
             return waitpid(child, None);
         }
-        if let Some(other) = ended {
-            waitpid(other, None)?;
+        if let Some(end) = ended_child {
+            waitpid(end, None)?;
         }
     }
 }

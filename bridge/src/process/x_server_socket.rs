@@ -78,10 +78,10 @@ mod tests {
         assert!(socket.exists(), "the server runs");
         drop(server);
         let record = fs::read_to_string(folder.join(RECORD)).expect("reads");
-        for other in ["", "7 1", "../7 1", &record.replacen('7', "8", 1)] {
-            fs::write(folder.join(RECORD), other).expect("writes");
+        for wrong_record in ["", "7 1", "../7 1", &record.replacen('7', "8", 1)] {
+            fs::write(folder.join(RECORD), wrong_record).expect("writes");
             delete_left_socket_in(folder, folder);
-            assert!(socket.exists(), "{other}");
+            assert!(socket.exists(), "{wrong_record}");
         }
         fs::write(folder.join(RECORD), record).expect("writes");
         delete_left_socket_in(folder, folder);

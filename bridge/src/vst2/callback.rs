@@ -145,11 +145,11 @@ pub(super) enum ChangedParameters {
 
 /// Returns and clears the parameters that the plugin changed.
 pub(super) fn take_changed_parameters() -> ChangedParameters {
-    let changed =
+    let changed_list =
         std::mem::take(&mut *HOST.changed_parameters.lock().unwrap_or_else(PoisonError::into_inner));
     match HOST.all_changed.swap(false, Ordering::Relaxed) {
         true => ChangedParameters::All,
-        false => ChangedParameters::Some(changed),
+        false => ChangedParameters::Some(changed_list),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
     // The value -1 is the category in older versions of VST2: all of them.
     let name = |index: u32| instance.request_text_of(Request::ProgramNameIndexed, index.cast_signed(), -1).1;
     let names: Vec<String> = (0..programs).map(|index| bounded_text(&name(index))).collect();
-    let Some(selected) = instance.program(programs) else { return names };
+    let Some(selected_program) = instance.program(programs) else { return names };
     if names.iter().any(|name| !name.is_empty()) {
         return names;
     }
@@ -48,7 +48,7 @@ pub(super) fn program_names(instance: &Instance, programs: u32) -> Vec<String> {
     };
     let names = (0..programs).map(selected_name).collect();
     if programs > 1 {
-        instance.select_program(selected);
+        instance.select_program(selected_program);
     }
     names
 }
@@ -136,8 +136,8 @@ mod tests {
         let check = |channels, main, expected: &[(u16, bool)]| {
             let buses = split_buses(channels, main, true);
             assert!(buses.iter().all(|bus| bus.is_side_chain != bus.is_main));
-            let found: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
-            assert_eq!(found, expected);
+            let bus_layouts: Vec<(u16, bool)> = buses.iter().map(|bus| (bus.channels, bus.is_main)).collect();
+            assert_eq!(bus_layouts, expected);
         };
         check(2, 2, &[(2, true)]);
         check(6, 2, &[(2, true), (4, false)]);

@@ -48,9 +48,9 @@ impl Vst2Plugin {
         let main = load_main(module)?;
         set_current_id(unique_id.cast_signed());
         let instance = Instance::create(main)?;
-        let found = instance.read(|effect| effect.unique_id.cast_unsigned());
-        if found != unique_id {
-            return Err(format!("the module contains the plugin {found:08X}, but not {plugin_id}"));
+        let actual_id = instance.read(|effect| effect.unique_id.cast_unsigned());
+        if actual_id != unique_id {
+            return Err(format!("the module contains the plugin {actual_id:08X}, but not {plugin_id}"));
         }
         instance.request(Request::Open);
         let process_replacing = instance
@@ -231,15 +231,15 @@ impl HostedPlugin for Vst2Plugin {
             let (inputs, outputs) = buses(&self.instance, self.format.block_frames_max)?;
             (self.inputs, self.outputs) = (inputs, outputs);
         }
-        let changed = match take_changed_parameters() {
+        let changed_parameters = match take_changed_parameters() {
             ChangedParameters::All => (0..self.values.len() as u32).collect(),
             ChangedParameters::Some(indices) => indices,
         };
         let mut changes = Vec::new();
-        for id in changed {
-            if let Some(known) = self.values.get_mut(id as usize) {
+        for id in changed_parameters {
+            if let Some(known_value) = self.values.get_mut(id as usize) {
                 let value = self.instance.value(id);
-                if std::mem::replace(known, value) != value {
+                if std::mem::replace(known_value, value) != value {
                     changes.push(ParameterValue { id, value: value.into() });
                 }
             }
@@ -254,14 +254,14 @@ impl HostedPlugin for Vst2Plugin {
 
     /// VST2 formats only current values, so the parameter is set to the value and back.
     fn parameter_text(&mut self, ParameterValue { id, value }: ParameterValue) -> String {
-        let current = self.instance.value(id);
-        let is_current = current == value as f32;
+        let current_value = self.instance.value(id);
+        let is_current = current_value == value as f32;
         if !is_current {
             self.instance.set_value(id, value as f32);
         }
         let text = self.instance.request_text_of(Request::ParameterDisplay, id.cast_signed(), 0).1;
         if !is_current {
-            self.instance.set_value(id, current);
+            self.instance.set_value(id, current_value);
         }
         bounded_text(&text)
     }
@@ -302,10 +302,10 @@ impl HostedPlugin for Vst2Plugin {
 
     fn load_preset(&mut self, bytes: &[u8]) -> Result<(), FailureReason> {
         let preset = Preset::from_bytes(bytes)?;
-        let found = preset.unique_id.cast_unsigned();
-        if format!("{found:08X}") != self.description.plugin_id {
+        let actual_id = preset.unique_id.cast_unsigned();
+        if format!("{actual_id:08X}") != self.description.plugin_id {
             return Err(format!(
-                "the preset belongs to the plugin {found:08X}, not to {:?} ({})",
+                "the preset belongs to the plugin {actual_id:08X}, not to {:?} ({})",
                 self.description.name, self.description.plugin_id
             ));
         }
@@ -318,12 +318,12 @@ impl HostedPlugin for Vst2Plugin {
             Content::ProgramChunk(chunk) => self.instance.set_chunk(ChunkKind::Program, &chunk),
             Content::BankChunk(chunk) => self.instance.set_chunk(ChunkKind::Bank, &chunk),
             Content::BankValues { program, programs } => {
-                let selected = program.min(self.programs.saturating_sub(1));
+                let selected_program = program.min(self.programs.saturating_sub(1));
                 for (index, values) in (0..self.programs).zip(&programs) {
                     self.instance.select_program(index);
                     self.set_values(values);
                 }
-                self.instance.select_program(selected);
+                self.instance.select_program(selected_program);
             }
         }
         self.accept_values();
@@ -348,24 +348,27 @@ impl HostedPlugin for Vst2Plugin {
             PresetFormat::Fxb => {
                 // Selecting a program may discard changes to the current program, so its values are
                 // copied first.
-                let selected = self.program().unwrap_or(0);
-                let current = self.values.clone();
+                let selected_program = self.program().unwrap_or(0);
+                let current_value = self.values.clone();
                 let mut programs = Vec::new();
                 for index in 0..self.programs.clamp(1, PROGRAMS_MAX as u32) {
-                    if index != selected {
+                    if index != selected_program {
                         self.instance.select_program(index);
                         self.read_values();
                         programs.push(self.values.clone());
                     } else {
-                        programs.push(current.clone());
+                        programs.push(current_value.clone());
                     }
                 }
                 if programs.len() > 1 {
-                    self.instance.select_program(selected);
-                    self.set_values(&current);
+                    self.instance.select_program(selected_program);
+                    self.set_values(&current_value);
                 }
                 self.accept_values();
-                self.preset(programs.len() as u32, Content::BankValues { program: selected, programs })
+                self.preset(
+                    programs.len() as u32,
+                    Content::BankValues { program: selected_program, programs },
+                )
             }
         };
         Ok(preset.to_bytes())

@@ -209,17 +209,17 @@ mod tests {
 
     #[test]
     fn a_bank_within_a_bank_is_refused() {
-        let inner = Preset {
+        let inner_preset = Preset {
             unique_id: 1,
             version: 1,
             count: 0,
             name: String::new(),
             content: Content::BankValues { program: 0, programs: Vec::new() },
         };
-        let mut bytes = inner.to_bytes();
+        let mut bytes = inner_preset.to_bytes();
         // The count of the outer bank says that one program follows.
         bytes[27] = 1;
-        bytes.extend(inner.to_bytes());
+        bytes.extend(inner_preset.to_bytes());
         assert!(Preset::from_bytes(&bytes).is_err());
     }
 

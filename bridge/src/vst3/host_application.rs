@@ -39,8 +39,8 @@ impl IPlugFrameTrait for HostApplication {
             return kInvalidArgument;
         };
         let length = |from: i32, to: i32| u32::try_from(i64::from(to) - i64::from(from)).unwrap_or(0);
-        let requested = (length(size.left, size.right), length(size.top, size.bottom));
-        *self.size_request.lock().unwrap_or_else(PoisonError::into_inner) = Some(requested);
+        let requested_size = (length(size.left, size.right), length(size.top, size.bottom));
+        *self.size_request.lock().unwrap_or_else(PoisonError::into_inner) = Some(requested_size);
         // SAFETY: the view is attached. It expects this call before `resizeView` returns.
         unsafe { view.onSize(size) }
     }

@@ -139,9 +139,9 @@ impl Instance {
     /// Requests stereo for the main buses, and returns the inputs and outputs that the plugin then
     /// has.
     pub(super) fn arrange(&self, block_frames_max: u32) -> Result<(Buses, Buses), FailureReason> {
-        let current =
+        let current_value =
             [self.arrangements(kInput as BusDirection)?, self.arrangements(kOutput as BusDirection)?];
-        let mut stereo = current.clone();
+        let mut stereo = current_value.clone();
         for (arrangements, direction) in stereo.iter_mut().zip([kInput, kOutput]) {
             let Some(first) = arrangements.first_mut() else { continue };
             let info = self.bus_info(kAudio as MediaType, direction as BusDirection, 0);
@@ -152,7 +152,7 @@ impl Instance {
         // A plugin that refuses keeps its channels. Some plugins then need a call that confirms
         // these channels.
         if !self.set_arrangements(stereo) {
-            self.set_arrangements(current);
+            self.set_arrangements(current_value);
         }
         let buses = |direction| self.buses(direction as BusDirection);
         Ok((

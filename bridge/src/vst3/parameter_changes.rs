@@ -66,10 +66,10 @@ impl IParamValueQueueTrait for ParameterQueue {
     }
 
     unsafe fn addPoint(&self, frame: i32, value: ParamValue, index: *mut i32) -> tresult {
-        let Some(added) = self.add(frame, value) else { return kOutOfMemory };
+        let Some(added_index) = self.add(frame, value) else { return kOutOfMemory };
         if !index.is_null() {
             // SAFETY: the caller provides memory for the index.
-            unsafe { *index = added as i32 };
+            unsafe { *index = added_index as i32 };
         }
         kResultOk
     }
@@ -144,10 +144,10 @@ impl IParameterChangesTrait for ParameterChanges {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller provides the id.
-        let Some((added, queue)) = self.queue(unsafe { *id }) else { return std::ptr::null_mut() };
+        let Some((added_index, queue)) = self.queue(unsafe { *id }) else { return std::ptr::null_mut() };
         if !index.is_null() {
             // SAFETY: the caller provides memory for the index.
-            unsafe { *index = added as i32 };
+            unsafe { *index = added_index as i32 };
         }
         // The object keeps the queue, so the pointer stays valid.
         queue.as_ptr()

@@ -165,7 +165,7 @@ mod tests {
         for index in 0..4 {
             assert_eq!(programs.index_of(programs.value_of(index)), index);
         }
-        let single = Programs { parameter: 1, step_count: 0, names: vec![String::new()] };
-        assert_eq!((single.value_of(0), single.index_of(1.0)), (0.0, 0));
+        let single_program = Programs { parameter: 1, step_count: 0, names: vec![String::new()] };
+        assert_eq!((single_program.value_of(0), single_program.index_of(1.0)), (0.0, 0));
     }
 }

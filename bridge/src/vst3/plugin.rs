@@ -327,13 +327,13 @@ impl HostedPlugin for Vst3Plugin {
     }
 
     fn take_changes(&mut self) -> Result<Vec<ParameterValue>, FailureReason> {
-        let mut edited = Vec::new();
+        let mut edited_parameters = Vec::new();
         for (id, value) in self.instance.handler.take_edits() {
             self.pending.push((id, value));
-            edited.extend(self.accept_value(id, value));
+            edited_parameters.extend(self.accept_value(id, value));
         }
         let mut changes = self.take_processor_changes()?;
-        changes.extend(edited);
+        changes.extend(edited_parameters);
         Ok(changes)
     }
 

@@ -50,13 +50,13 @@ impl RunLoop {
     /// Removes the timers with a handler. Returns whether there were any.
     pub(super) fn remove_timer(&self, handler: *mut ITimerHandler) -> bool {
         let mut handlers = self.handlers();
-        let (removed, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut handlers.timers)
+        let (removed_entries, kept_entries): (Vec<_>, Vec<_>) = std::mem::take(&mut handlers.timers)
             .into_iter()
             .partition(|timer| timer.handler.as_ptr() == handler);
-        handlers.timers = kept;
+        handlers.timers = kept_entries;
         // The handlers are released after the lock, because they may call the host.
         drop(handlers);
-        !removed.is_empty()
+        !removed_entries.is_empty()
     }
 
     /// Registers a file descriptor. Returns whether there was room for it.
@@ -72,12 +72,12 @@ impl RunLoop {
     /// Removes the descriptors with a handler. Returns whether there were any.
     pub(super) fn remove_descriptor(&self, handler: *mut IEventHandler) -> bool {
         let mut handlers = self.handlers();
-        let (removed, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut handlers.descriptors)
+        let (removed_entries, kept_entries): (Vec<_>, Vec<_>) = std::mem::take(&mut handlers.descriptors)
             .into_iter()
-            .partition(|(other, _)| other.as_ptr() == handler);
-        handlers.descriptors = kept;
+            .partition(|(registered_handler, _)| registered_handler.as_ptr() == handler);
+        handlers.descriptors = kept_entries;
         drop(handlers);
-        !removed.is_empty()
+        !removed_entries.is_empty()
     }
 
     /// Returns the registered descriptors and the time until the next timer.

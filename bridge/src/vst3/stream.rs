@@ -45,14 +45,14 @@ pub(super) fn as_stream(stream: &ComWrapper<MemoryStream>) -> *mut IBStream {
 
 impl IBStreamTrait for MemoryStream {
     unsafe fn read(&self, buffer: *mut c_void, bytes: i32, read: *mut i32) -> tresult {
-        let Ok(wanted) = usize::try_from(bytes) else { return kInvalidArgument };
+        let Ok(wanted_bytes) = usize::try_from(bytes) else { return kInvalidArgument };
         let mut content = self.content();
-        let available = content.bytes.get(content.position..).unwrap_or_default();
-        let count = wanted.min(available.len());
+        let available_bytes = content.bytes.get(content.position..).unwrap_or_default();
+        let count = wanted_bytes.min(available_bytes.len());
         // SAFETY: the caller provides a buffer of `bytes` bytes, and null or memory for the count.
         unsafe {
             if count > 0 {
-                std::ptr::copy_nonoverlapping(available.as_ptr(), buffer.cast(), count);
+                std::ptr::copy_nonoverlapping(available_bytes.as_ptr(), buffer.cast(), count);
             }
             if !read.is_null() {
                 *read = count as i32;

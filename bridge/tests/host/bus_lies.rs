@@ -24,25 +24,25 @@ fn open(module: &str, file: &str, name: &str) -> Result<(Helper, Opened), String
     let folder = tempfile::tempdir().expect("a folder");
     let module = install(&folder, module, file);
     let plugins = scan(&module);
-    let found = plugins.iter().find(|plugin| plugin.name == name);
-    let plugin_id = &found.unwrap_or_else(|| panic!("{name} is not in {plugins:?}")).plugin_id;
+    let listed_plugin = plugins.iter().find(|plugin| plugin.name == name);
+    let plugin_id = &listed_plugin.unwrap_or_else(|| panic!("{name} is not in {plugins:?}")).plugin_id;
     let mut helper = Helper::start();
     match helper.request(open_request(&module, plugin_id), &[]).0 {
-        Answer::Opened(opened) => Ok((helper, *opened)),
+        Answer::Opened(opened_plugin) => Ok((helper, *opened_plugin)),
         Answer::Refused { reason } => Err(reason),
         answer => panic!("{name}: {answer:?}"),
     }
 }
 
 /// Checks the channels of the main input and output of an open plugin, and its sound.
-fn check((mut helper, opened): (Helper, Opened), name: &str, main_channels: [u16; 2], sound: Sound) {
+fn check((mut helper, opened_plugin): (Helper, Opened), name: &str, main_channels: [u16; 2], sound: Sound) {
     let main = |buses: &[Bus]| buses.iter().find(|bus| bus.is_main).map_or(0, |bus| bus.channels);
-    assert_eq!([main(&opened.inputs), main(&opened.outputs)], main_channels, "{name}");
+    assert_eq!([main(&opened_plugin.inputs), main(&opened_plugin.outputs)], main_channels, "{name}");
     let mut click = silence(1_000);
     click[0][700] = 0.5;
-    let (output, processed) = helper.process(&click, Vec::new());
+    let (output, process_result) = helper.process(&click, Vec::new());
     let mut expected = silence(1_000);
-    let frame = 700 + processed.latency_frames as usize;
+    let frame = 700 + process_result.latency_frames as usize;
     match sound {
         Sound::None => {}
         Sound::Same => expected[0][frame] = 0.5,
@@ -66,9 +66,10 @@ fn false_buses_of_vst3_plugins_do_no_harm() {
         ("Other Arrangement", [1, 1], Sound::Mono),
         ("More Channels", [2, 2], Sound::Same),
     ] {
-        let opened = open("bus_lies", "Lies.vst3", name).unwrap_or_else(|reason| panic!("{name}: {reason}"));
-        assert_eq!(opened.1.latency_frames as usize, LATENCY_FRAMES, "{name}");
-        check(opened, name, main_channels, sound);
+        let opened_plugin =
+            open("bus_lies", "Lies.vst3", name).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+        assert_eq!(opened_plugin.1.latency_frames as usize, LATENCY_FRAMES, "{name}");
+        check(opened_plugin, name, main_channels, sound);
     }
 }
 
@@ -79,9 +80,9 @@ fn false_channels_of_vst2_plugins_do_no_harm() {
         ("No Channels", [0, 0], Sound::None),
         ("More Channels", [2, 2], Sound::Same),
     ] {
-        let opened =
+        let opened_plugin =
             open("vst2_misbehaving", "Lies.so", name).unwrap_or_else(|reason| panic!("{name}: {reason}"));
-        check(opened, name, main_channels, sound);
+        check(opened_plugin, name, main_channels, sound);
     }
 }
 

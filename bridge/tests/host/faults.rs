@@ -83,8 +83,8 @@ fn printed_text_does_not_reach_the_socket() {
 #[test]
 fn samples_that_are_not_finite_become_silence() {
     let (_helper, answer) = trigger("Not a Number");
-    let Some((Answer::Processed(processed), output)) = answer else { panic!("{answer:?}") };
-    assert_eq!(processed.non_finite_samples, 128);
+    let Some((Answer::Processed(process_result), output)) = answer else { panic!("{answer:?}") };
+    assert_eq!(process_result.non_finite_samples, 128);
     assert!(output.iter().all(|byte| *byte == 0));
 }
 
@@ -92,14 +92,14 @@ fn samples_that_are_not_finite_become_silence() {
 fn a_latency_that_is_stated_late_is_known_when_the_plugin_is_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = module(&folder);
-    let (mut helper, opened) = Helper::open(&module, &id_of(&module, "Late Latency"));
-    assert_eq!(opened.latency_frames, 32);
+    let (mut helper, opened_plugin) = Helper::open(&module, &id_of(&module, "Late Latency"));
+    assert_eq!(opened_plugin.latency_frames, 32);
     let mut impulse = silence(100);
     impulse[0][0] = 1.0;
-    let (output, processed) = helper.process(&impulse, Vec::new());
-    let mut delayed = silence(100);
-    delayed[0][32] = 1.0;
-    assert_eq!((difference(&output, &delayed), processed.latency_frames), (0.0, 32));
+    let (output, process_result) = helper.process(&impulse, Vec::new());
+    let mut delayed_signal = silence(100);
+    delayed_signal[0][32] = 1.0;
+    assert_eq!((difference(&output, &delayed_signal), process_result.latency_frames), (0.0, 32));
 }
 
 #[test]

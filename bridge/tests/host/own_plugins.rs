@@ -98,7 +98,7 @@ fn parameters_change_at_their_frame() {
     for (plugin, id, delay) in [(&modules.gain, GAIN, LATENCY_FRAMES), (&modules.vst2_gain, 0, 0)] {
         let (mut helper, _) = open(plugin);
         let events = vec![parameter(0, id, 1.0), parameter(777, id, 0.0), parameter(778, id, 0.25)];
-        let (output, processed) = helper.process(&ramp(2_000), events);
+        let (output, process_result) = helper.process(&ramp(2_000), events);
         let gain = |frame| match frame {
             0..777 => 2.0,
             777 => 0.0,
@@ -106,8 +106,8 @@ fn parameters_change_at_their_frame() {
         };
         assert_eq!(difference(&output, &expected(2_000, delay, gain)), 0.0);
         // Changes by the service are not reported back to it.
-        assert_eq!(processed.parameter_changes, []);
-        assert_eq!((processed.latency_frames as usize, processed.non_finite_samples), (delay, 0));
+        assert_eq!(process_result.parameter_changes, []);
+        assert_eq!((process_result.latency_frames as usize, process_result.non_finite_samples), (delay, 0));
         // The value stays, and a reset ends the tail.
         helper.reset();
         let (output, _) = helper.process(&ramp(600), Vec::new());
@@ -145,9 +145,12 @@ fn notes_start_and_end_at_their_frame() {
             let events = vec![note_on(start, 69), note_off(start + 700, 69)];
             let (output, _) = helper.process(&silence(3_000), events);
             assert_eq!(first_sound(&output, 0.0), Some(start as usize));
-            let last = output[0].iter().rposition(|sample| *sample != 0.0).expect("a sound");
+            let last_frame = output[0].iter().rposition(|sample| *sample != 0.0).expect("a sound");
             // The last sample of a sine may be near 0.
-            assert!((start as usize + 697..start as usize + 700).contains(&last), "{start}: {last}");
+            assert!(
+                (start as usize + 697..start as usize + 700).contains(&last_frame),
+                "{start}: {last_frame}"
+            );
             // 440 Hz cross 0 upwards 6.4 times in 700 frames.
             let crossings = output[0].windows(2).filter(|pair| pair[0] < 0.0 && pair[1] >= 0.0).count();
             assert!((6..=7).contains(&crossings), "{crossings}");
@@ -160,7 +163,7 @@ fn the_output_does_not_depend_on_the_size_of_requests() {
     let modules = modules();
     for plugin in [&modules.synth, &modules.vst2_synth] {
         let (mut helper, _) = open(plugin);
-        let (whole, _) = helper.process(&silence(3_000), vec![note_on(100, 60), note_on(1_500, 67)]);
+        let (whole_output, _) = helper.process(&silence(3_000), vec![note_on(100, 60), note_on(1_500, 67)]);
         helper.reset();
         let mut parts = silence(0);
         for start in (0..3_000).step_by(250) {
@@ -170,8 +173,8 @@ fn the_output_does_not_depend_on_the_size_of_requests() {
             let (output, _) = helper.process(&silence(250), events);
             parts.iter_mut().zip(output).for_each(|(part, channel)| part.extend(channel));
         }
-        assert!(peak(&whole) > 0.1);
-        assert_eq!(difference(&whole, &parts), 0.0);
+        assert!(peak(&whole_output) > 0.1);
+        assert_eq!(difference(&whole_output, &parts), 0.0);
     }
 }
 
@@ -193,13 +196,13 @@ fn midi_controllers_and_note_expressions_reach_vst3_plugins() {
     let (octave, _) = helper.process(&silence(1_000), vec![note_on(0, 81)]);
     assert!(difference(&tuned, &octave) < 0.000_1);
     // Events that the plugin does not use are not errors.
-    let others = [
+    let other_plugins = [
         EventKind::PitchBend { channel: 0, value: 0 },
         EventKind::ChannelPressure { channel: 0, value: 1 },
         EventKind::KeyPressure { note_id: -1, channel: 0, key: 1, value: 1 },
         EventKind::ProgramChange { channel: 0, program: 1 },
     ];
-    helper.process(&silence(64), others.map(|kind| Event { frame: 3, kind }).into());
+    helper.process(&silence(64), other_plugins.map(|kind| Event { frame: 3, kind }).into());
 }
 
 #[test]
@@ -246,8 +249,8 @@ fn channels_are_converted_to_those_of_the_request() {
     assert_eq!(process(std::slice::from_ref(&left), 2), [left.clone(), left.clone()]);
     let mean: Vec<f32> = left.iter().zip(&right).map(|(left, right)| (left + right) * 0.5).collect();
     assert_eq!(process(&[left.clone(), right.clone()], 1), [mean]);
-    let silent = vec![0.0; 100];
-    assert_eq!(process(&[left.clone(), right.clone()], 3), [left.clone(), right.clone(), silent]);
+    let silent_block = vec![0.0; 100];
+    assert_eq!(process(&[left.clone(), right.clone()], 3), [left.clone(), right.clone(), silent_block]);
     assert_eq!(process(&[left, right], 0), Vec::<Vec<f32>>::new());
 }
 
@@ -264,11 +267,11 @@ fn states_and_presets_are_restored_in_a_new_process() {
         assert_eq!(answer, Answer::Preset);
         assert!(helper.close().success());
         for (request, bytes) in [(Request::SetState, &state), (Request::LoadPreset, &preset)] {
-            let (mut helper, opened) = open(plugin);
-            assert_eq!(opened.parameters[0].value, 0.5);
+            let (mut helper, opened_plugin) = open(plugin);
+            assert_eq!(opened_plugin.parameters[0].value, 0.5);
             assert_eq!(helper.set_state(request, bytes), [ParameterValue { id, value: 0.75 }]);
             let (output, _) = helper.process(&ramp(600), Vec::new());
-            let delay = opened.latency_frames as usize;
+            let delay = opened_plugin.latency_frames as usize;
             assert_eq!(difference(&output, &expected(600, delay, |_| 1.5)), 0.0);
         }
     }
@@ -319,32 +322,32 @@ fn texts_do_not_change_parameters() {
 fn timers_run_between_requests_and_changes_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = install(&folder, "timer", "Timer.vst3");
-    let (mut helper, opened) = Helper::open(&module, &"51".repeat(16));
-    assert_eq!((opened.latency_frames, opened.parameters[0].value), (64, 0.5));
+    let (mut helper, opened_plugin) = Helper::open(&module, &"51".repeat(16));
+    assert_eq!((opened_plugin.latency_frames, opened_plugin.parameters[0].value), (64, 0.5));
     // The timer is due after 10 ms.
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let (_, processed) = helper.process(&silence(64), Vec::new());
-    assert_eq!(processed.parameter_changes, [ParameterValue { id: GAIN, value: 1.0 }]);
-    assert_eq!(processed.latency_frames, 128);
+    let (_, process_result) = helper.process(&silence(64), Vec::new());
+    assert_eq!(process_result.parameter_changes, [ParameterValue { id: GAIN, value: 1.0 }]);
+    assert_eq!(process_result.latency_frames, 128);
     // The processor has the new value from the next block on.
     helper.reset();
-    let (output, processed) = helper.process(&ramp(600), Vec::new());
+    let (output, process_result) = helper.process(&ramp(600), Vec::new());
     assert_eq!(difference(&output, &expected(600, 128, |_| 2.0)), 0.0);
-    assert_eq!(processed.parameter_changes, []);
+    assert_eq!(process_result.parameter_changes, []);
     assert!(helper.close().success());
 }
 
 #[test]
 fn a_mono_side_chain_gets_the_mean_of_its_channels() {
     let modules = modules();
-    let (mut helper, opened) = open(&modules.side_chain);
+    let (mut helper, opened_plugin) = open(&modules.side_chain);
     let bus = |name: &str, channels, is_main| Bus {
         name: name.to_owned(),
         channels,
         is_main,
         is_side_chain: !is_main,
     };
-    assert_eq!(opened.inputs, [bus("Main", 2, true), bus("Side-chain", 1, false)]);
+    assert_eq!(opened_plugin.inputs, [bus("Main", 2, true), bus("Side-chain", 1, false)]);
     // The effect adds the side-chain to both channels. In longer requests it has several blocks.
     for frames in [600, 20_000] {
         helper.reset();
@@ -363,8 +366,8 @@ fn a_mono_side_chain_gets_the_mean_of_its_channels() {
         assert_eq!(difference(&output, &expected(frames, LATENCY_FRAMES, |_| 1.0)), 0.0);
     }
     // An effect without a side-chain ignores it.
-    let (mut helper, opened) = open(&modules.gain);
-    assert!(!opened.has_side_chain());
+    let (mut helper, opened_plugin) = open(&modules.gain);
+    assert!(!opened_plugin.has_side_chain());
     let (output, _) = helper.process_with_side_chain(&ramp(600), &ramp(600), Vec::new());
     assert_eq!(difference(&output, &expected(600, LATENCY_FRAMES, |_| 1.0)), 0.0);
 }

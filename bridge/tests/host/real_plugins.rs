@@ -113,23 +113,23 @@ fn signal() -> [Vec<f32>; 2] {
 }
 
 /// Processes the signal or the notes from a reset on, with further events at the start.
-fn run(helper: &mut Helper, opened: &Opened, first: Vec<Event>) -> [Vec<f32>; 2] {
+fn run(helper: &mut Helper, opened_plugin: &Opened, first: Vec<Event>) -> [Vec<f32>; 2] {
     helper.reset();
-    let (output, processed) = if opened.kind == PluginKind::Instrument {
+    let (output, process_result) = if opened_plugin.kind == PluginKind::Instrument {
         let notes = [note_on(480, 57), note_on(2_400, 64), note_off(9_600, 57), note_off(12_000, 64)];
         helper.process(&silence(FRAMES), [first, notes.to_vec()].concat())
     } else {
         helper.process(&signal(), first)
     };
-    assert_eq!(processed.non_finite_samples, 0);
+    assert_eq!(process_result.non_finite_samples, 0);
     output
 }
 
 /// Returns the second of two runs, because some plugins keep the state of their envelopes and ramps
 /// when they are reset.
-fn settled(helper: &mut Helper, opened: &Opened) -> [Vec<f32>; 2] {
-    run(helper, opened, Vec::new());
-    run(helper, opened, Vec::new())
+fn settled(helper: &mut Helper, opened_plugin: &Opened) -> [Vec<f32>; 2] {
+    run(helper, opened_plugin, Vec::new());
+    run(helper, opened_plugin, Vec::new())
 }
 
 /// Opens the plugin of a module, processes a sound, moves parameters until the sound changes, and
@@ -137,16 +137,16 @@ fn settled(helper: &mut Helper, opened: &Opened) -> [Vec<f32>; 2] {
 fn check(module: &Path) {
     let plugins = scan(&module.to_owned());
     assert_eq!(plugins.len(), 1, "{}", module.display());
-    let (mut helper, opened) = Helper::open(module, &plugins[0].plugin_id);
-    assert_eq!(opened.name, plugins[0].name);
+    let (mut helper, opened_plugin) = Helper::open(module, &plugins[0].plugin_id);
+    assert_eq!(opened_plugin.name, plugins[0].name);
     let is_one_of = |names: &[&str]| names.iter().any(|name| module.to_string_lossy().contains(name));
     let stays_silent = is_one_of(&SILENT_INSTRUMENTS);
     let kind = match stays_silent || is_one_of(&INSTRUMENTS) {
         true => PluginKind::Instrument,
         false => PluginKind::Effect,
     };
-    assert_eq!((plugins[0].kind, opened.kind), (kind, kind), "{}", module.display());
-    let initial = settled(&mut helper, &opened);
+    assert_eq!((plugins[0].kind, opened_plugin.kind), (kind, kind), "{}", module.display());
+    let initial = settled(&mut helper, &opened_plugin);
     let is_silent = peak(&initial) < 0.001;
     assert_eq!(
         is_silent,
@@ -156,35 +156,38 @@ fn check(module: &Path) {
         peak(&initial)
     );
     // Plugins with an LFO or with noise differ a little each time.
-    let again = run(&mut helper, &opened, Vec::new());
-    let variation = difference(&initial, &again);
-    let moved = move_parameter(&mut helper, &opened, &initial, &again);
+    let second_output = run(&mut helper, &opened_plugin, Vec::new());
+    let variation = difference(&initial, &second_output);
+    let moved = move_parameter(&mut helper, &opened_plugin, &initial, &second_output);
     println!(
         "{:60} {:25} peak {:.3}, latency {}, {} parameters, {} programs, variation {variation:.5}, changed by {}",
         module.display(),
-        opened.name,
+        opened_plugin.name,
         peak(&initial),
-        opened.latency_frames,
-        opened.parameters.len(),
-        opened.programs.len(),
+        opened_plugin.latency_frames,
+        opened_plugin.parameters.len(),
+        opened_plugin.programs.len(),
         moved.as_ref().map_or("none", |(parameter, _)| parameter.name.as_str()),
     );
-    let is_unchanged = stays_silent || is_one_of(&ANALYSERS) || opened.parameters.is_empty();
+    let is_unchanged = stays_silent || is_one_of(&ANALYSERS) || opened_plugin.parameters.is_empty();
     assert_eq!(moved.is_none(), is_unchanged, "{}: parameter that changes the sound", module.display());
     if let Some((parameter, value)) = &moved {
         helper.set_parameter(parameter.id, *value);
     }
     let state = helper.state();
     let values = helper.set_state(Request::SetState, &state);
-    let sound = settled(&mut helper, &opened);
+    let sound = settled(&mut helper, &opened_plugin);
     assert!(helper.close().success(), "{}", module.display());
-    let (mut helper, opened) = Helper::open(module, &plugins[0].plugin_id);
-    let restored = helper.set_state(Request::SetState, &state);
+    let (mut helper, opened_plugin) = Helper::open(module, &plugins[0].plugin_id);
+    let restored_state = helper.set_state(Request::SetState, &state);
     let is_near = |(left, right): (&ParameterValue, &ParameterValue)| {
         left.id == right.id && (left.value - right.value).abs() < 0.000_1
     };
-    assert!(values.len() == restored.len() && values.iter().zip(&restored).all(is_near), "{restored:?}");
-    let restored_sound = settled(&mut helper, &opened);
+    assert!(
+        values.len() == restored_state.len() && values.iter().zip(&restored_state).all(is_near),
+        "{restored_state:?}"
+    );
+    let restored_sound = settled(&mut helper, &opened_plugin);
     if is_one_of(&UNSYNCHRONIZED_LFO) {
         let change = level_difference(&sound, &restored_sound);
         assert!(change < 0.05, "{}: the level differs by {change}", module.display());
@@ -211,15 +214,15 @@ fn level_difference(left: &[Vec<f32>; 2], right: &[Vec<f32>; 2]) -> f32 {
 /// value.
 fn move_parameter(
     helper: &mut Helper,
-    opened: &Opened,
+    opened_plugin: &Opened,
     initial: &[Vec<f32>; 2],
-    again: &[Vec<f32>; 2],
+    second_output: &[Vec<f32>; 2],
 ) -> Option<(Parameter, f64)> {
-    for moved in opened.parameters.iter().filter(|parameter| !parameter.is_bypass) {
+    for moved in opened_plugin.parameters.iter().filter(|parameter| !parameter.is_bypass) {
         let value = if moved.value < 0.5 { 1.0 } else { 0.0 };
-        let output = run(helper, opened, vec![parameter(0, moved.id, value)]);
-        let is_changed = difference(initial, &output) > 0.01 + 4.0 * difference(initial, again)
-            || level_difference(initial, &output) > 0.01 + 2.0 * level_difference(initial, again);
+        let output = run(helper, opened_plugin, vec![parameter(0, moved.id, value)]);
+        let is_changed = difference(initial, &output) > 0.01 + 4.0 * difference(initial, second_output)
+            || level_difference(initial, &output) > 0.01 + 2.0 * level_difference(initial, second_output);
         if is_changed {
             return Some((moved.clone(), value));
         }
@@ -300,8 +303,8 @@ fn instruments_play_notes() {
 #[test]
 fn the_first_sound_of_a_note_is_at_its_frame() {
     check_all(instruments(), |module| {
-        let (mut helper, opened) = open(module);
-        assert!(opened.accepts_notes && opened.kind == PluginKind::Instrument);
+        let (mut helper, opened_plugin) = open(module);
+        assert!(opened_plugin.accepts_notes && opened_plugin.kind == PluginKind::Instrument);
         let mut first_sound_of = |frame: u32| {
             helper.reset();
             let (output, _) = helper.process(&silence(9_600), vec![note_on(frame, 60)]);
@@ -322,22 +325,24 @@ fn latencies_are_those_of_the_plugins() {
         ("/usr/lib/vst/lsp-plugins/limiter-stereo.so", "lsp-plugins-vst", 240),
         ("/usr/lib/vst/lsp-plugins/loud-comp-stereo.so", "lsp-plugins-vst", 4_096),
     ] {
-        let (mut helper, opened) = open(&installed(path.to_owned(), package));
-        assert_eq!(opened.latency_frames, latency_frames, "{path}");
-        let (_, processed) = helper.process(&signal(), Vec::new());
-        assert_eq!(processed.latency_frames, latency_frames, "{path}");
+        let (mut helper, opened_plugin) = open(&installed(path.to_owned(), package));
+        assert_eq!(opened_plugin.latency_frames, latency_frames, "{path}");
+        let (_, process_result) = helper.process(&signal(), Vec::new());
+        assert_eq!(process_result.latency_frames, latency_frames, "{path}");
     }
 }
 
 #[test]
 fn programs_are_selected_by_their_index() {
-    let (mut helper, opened) = open(&amsynth());
-    println!("{:?} {:?}", opened.programs, opened.program);
-    assert!(opened.programs.len() > 10 && opened.programs.iter().all(|name| !name.is_empty()));
-    let initial = run(&mut helper, &opened, Vec::new());
+    let (mut helper, opened_plugin) = open(&amsynth());
+    println!("{:?} {:?}", opened_plugin.programs, opened_plugin.program);
+    assert!(opened_plugin.programs.len() > 10 && opened_plugin.programs.iter().all(|name| !name.is_empty()));
+    let initial = run(&mut helper, &opened_plugin, Vec::new());
     let values = helper.set_state(Request::SetProgram { index: 5 }, &[]);
-    assert!(values.iter().zip(&opened.parameters).any(|(value, parameter)| value.value != parameter.value));
-    assert!(difference(&initial, &run(&mut helper, &opened, Vec::new())) > 0.01);
+    assert!(
+        values.iter().zip(&opened_plugin.parameters).any(|(value, parameter)| value.value != parameter.value)
+    );
+    assert!(difference(&initial, &run(&mut helper, &opened_plugin, Vec::new())) > 0.01);
 }
 
 #[test]
@@ -351,12 +356,12 @@ fn effects_receive_their_side_chain() {
         ("/usr/lib/vst/lsp-plugins/sc-compressor-mono.so", "lsp-plugins-vst", 1, Some(("sct", 1.0))),
         ("/usr/lib/vst/ZamCompX2-vst.so", "zam-plugins", 1, Some(("Sidechain", 1.0))),
     ] {
-        let (mut helper, opened) = open(&installed(path.to_owned(), package));
-        let side_chains = opened.inputs.iter().filter(|bus| bus.is_side_chain);
+        let (mut helper, opened_plugin) = open(&installed(path.to_owned(), package));
+        let side_chains = opened_plugin.inputs.iter().filter(|bus| bus.is_side_chain);
         let channel_counts: Vec<u16> = side_chains.map(|bus| bus.channels).collect();
-        assert_eq!((channel_counts, opened.has_side_chain()), (vec![channels], true), "{path}");
+        assert_eq!((channel_counts, opened_plugin.has_side_chain()), (vec![channels], true), "{path}");
         if let Some((name, value)) = switch {
-            let switch = opened.parameters.iter().find(|parameter| parameter.name == name);
+            let switch = opened_plugin.parameters.iter().find(|parameter| parameter.name == name);
             helper.set_parameter(switch.expect("a parameter").id, value);
         }
         let mut output = |side_chain: &[Vec<f32>]| {
@@ -366,9 +371,9 @@ fn effects_receive_their_side_chain() {
         let loud = signal().map(|channel| channel.iter().map(|sample| sample * 4.0).collect());
         // The levels of some effects ramp up while they process their first sound.
         output(&[]);
-        let (without, again, with) = (output(&[]), output(&[]), output(&loud));
-        println!("{path}: {} {}", difference(&without, &with), difference(&without, &again));
+        let (without, second_output, with) = (output(&[]), output(&[]), output(&loud));
+        println!("{path}: {} {}", difference(&without, &with), difference(&without, &second_output));
         assert!(difference(&without, &with) > 0.01, "{path}");
-        assert!(difference(&without, &again) < 0.001, "{path}");
+        assert!(difference(&without, &second_output) < 0.001, "{path}");
     }
 }

@@ -11,16 +11,16 @@ use crate::modules::install;
 fn requests_in_the_wrong_order_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = install(&folder, "vst2_effect", "Effect.so");
-    let open = || open_request(&module, "54454632");
+    let open_request_of_module = || open_request(&module, "54454632");
     let mut helper = Helper::start_with(&[]);
-    assert_eq!(helper.refused(open(), &[]), "the first request must be `hello`");
+    assert_eq!(helper.refused(open_request_of_module(), &[]), "the first request must be `hello`");
     let reason = helper.refused(Request::Hello { protocol_version: PROTOCOL_VERSION + 1 }, &[]);
     let version = PROTOCOL_VERSION + 1;
     assert!(reason.starts_with(&format!("the service uses version {version} of the protocol")), "{reason}");
     helper.request(Request::Hello { protocol_version: PROTOCOL_VERSION }, &[]);
     assert_eq!(helper.refused(Request::GetState, &[]), "no plugin is open");
-    helper.request(open(), &[]);
-    assert_eq!(helper.refused(open(), &[]), "a plugin is open already");
+    helper.request(open_request_of_module(), &[]);
+    assert_eq!(helper.refused(open_request_of_module(), &[]), "a plugin is open already");
     assert!(helper.refused(Request::SetProgram { index: 0 }, &[]).contains("no program 0"));
     let input_of_wrong_length = Process { frames: 10, input_channels: 2, ..Process::default() };
     let reason = helper.refused(Request::Process(input_of_wrong_length), &[0; 79]);
@@ -42,10 +42,13 @@ fn invalid_plugins_are_refused() {
     check(&vst3, "ABC", "the module contains no plugin with the id ABC");
     check(&vst2, "12345678", "the module contains the plugin 54454632, but not 12345678");
     check(&vst2, "no number", "must have 8 hexadecimal digits");
-    let Request::Open(open) = open_request(&vst2, "54454632") else { unreachable!("opens") };
-    let reason = helper.refused(Request::Open(Open { sample_rate_hz: 0.0, ..open.clone() }), &[]);
+    let Request::Open(open_request_of_module) = open_request(&vst2, "54454632") else {
+        unreachable!("opens")
+    };
+    let reason =
+        helper.refused(Request::Open(Open { sample_rate_hz: 0.0, ..open_request_of_module.clone() }), &[]);
     assert!(reason.contains("sample rate"), "{reason}");
-    let reason = helper.refused(Request::Open(Open { block_frames_max: 0, ..open }), &[]);
+    let reason = helper.refused(Request::Open(Open { block_frames_max: 0, ..open_request_of_module }), &[]);
     assert!(reason.contains("block size"), "{reason}");
 }
 

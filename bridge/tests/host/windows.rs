@@ -165,14 +165,14 @@ fn dragging_a_knob_changes_its_parameter() {
         assert!((value - parameter.value).abs() > 0.001, "{module}: {value}");
         // Other requests return the value, and the window shows a value that the service sets.
         let state = window.helper.state();
-        let other = ParameterValue { id, value: if value > 0.5 { 0.1 } else { 0.9 } };
-        // The value and the requests for the state reach the plugin on different paths, and the
-        // plugin may still report the last move of the drag. The value is therefore sent until the
-        // plugin has it.
+        let changed_value = ParameterValue { id, value: if value > 0.5 { 0.1 } else { 0.9 } };
+        // The value and the requests for the state reach the plugin on different paths. The plugin
+        // may still report the last move of the drag. The value is therefore sent until the plugin
+        // has it.
         let start = Instant::now();
         while window.helper.state() == state {
             assert!(start.elapsed() < TIMEOUT, "{module}: the plugin does not get the value");
-            window.send(&ClientMessage::Parameters(ParameterChanges { values: vec![other] }));
+            window.send(&ClientMessage::Parameters(ParameterChanges { values: vec![changed_value] }));
         }
         window.close();
     }
@@ -182,8 +182,8 @@ fn dragging_a_knob_changes_its_parameter() {
 fn requests_without_the_secret_are_refused_and_others_hide_and_show_the_window() {
     let mut window = Window::open("/usr/lib/vst/Nekobi-vst.so");
     window.wait_for_picture(|picture| picture == (636, 108));
-    let wrong = format!("{SECRET}x");
-    for secret in [None, Some("x"), Some(&wrong[1..]), Some(wrong.as_str())] {
+    let wrong_secret = format!("{SECRET}x");
+    for secret in [None, Some("x"), Some(&wrong_secret[1..]), Some(wrong_secret.as_str())] {
         for (method, path) in [("GET", "/frame"), ("GET", "/live"), ("POST", "/close"), ("GET", "/ping")] {
             assert_eq!(window.request(method, path, secret).0, 403, "{path}");
         }
@@ -230,12 +230,12 @@ fn bodies_are_limited_in_size_and_time() {
 #[test]
 fn windows_leave_no_process_and_no_socket() {
     let sockets = || std::fs::read_dir("/tmp/.X11-unix").map(Iterator::count).unwrap_or(0);
-    let before = sockets();
-    let mut last = before;
+    let sockets_before = sockets();
+    let mut last = sockets_before;
     for _ in 0..20 {
         Window::open("/usr/lib/vst/Nekobi-vst.so").close();
         last = sockets();
     }
     // Windows of other tests may have opened and closed meanwhile.
-    assert!(last < before + 20, "{before} sockets of X servers became {last}");
+    assert!(last < sockets_before + 20, "{sockets_before} sockets of X servers became {last}");
 }

@@ -58,18 +58,18 @@ impl Chroma {
 
     /// Adds the peaks of a window. `power` is the power of each bin.
     pub(super) fn add(&mut self, power: &[f64]) {
-        let first = ((LOWEST_HZ / self.bin_hz) as usize).max(1);
-        let last = ((HIGHEST_HZ / self.bin_hz) as usize).min(power.len().saturating_sub(2));
-        if last <= first {
+        let first_bin = ((LOWEST_HZ / self.bin_hz) as usize).max(1);
+        let last_bin = ((HIGHEST_HZ / self.bin_hz) as usize).min(power.len().saturating_sub(2));
+        if last_bin <= first_bin {
             return;
         }
-        let highest_power = power[first..=last].iter().copied().fold(0.0, f64::max);
+        let highest_power = power[first_bin..=last_bin].iter().copied().fold(0.0, f64::max);
         let floor_power = highest_power * PEAK_FLOOR;
-        let tones_power: f64 = power[first..=last].iter().sum();
+        let tones_power: f64 = power[first_bin..=last_bin].iter().sum();
         if highest_power <= 0.0 || tones_power < TONES_FRACTION_MIN * power.iter().sum::<f64>() {
             return;
         }
-        for bin in first..=last {
+        for bin in first_bin..=last_bin {
             let center = power[bin];
             if center < floor_power || center < power[bin - 1] || center <= power[bin + 1] {
                 continue;
@@ -84,28 +84,28 @@ impl Chroma {
 
     /// Returns the key with the highest correlation; `None` below [`CORRELATION_MIN`].
     pub(super) fn key(&self) -> Option<Key> {
-        let mut best: Option<Key> = None;
+        let mut best_key: Option<Key> = None;
         for tonic in 0..12_u8 {
             for (mode, profile) in [(Mode::Major, &MAJOR_PROFILE), (Mode::Minor, &MINOR_PROFILE)] {
                 let mut rotated_classes = self.classes;
                 rotated_classes.rotate_left(usize::from(tonic));
                 let correlation = correlation(&rotated_classes, profile);
-                if best.is_none_or(|best| correlation > best.correlation) {
-                    best = Some(Key { tonic, mode, correlation });
+                if best_key.is_none_or(|best_key| correlation > best_key.correlation) {
+                    best_key = Some(Key { tonic, mode, correlation });
                 }
             }
         }
-        best.filter(|key| key.correlation >= CORRELATION_MIN)
+        best_key.filter(|key| key.correlation >= CORRELATION_MIN)
     }
 }
 
 /// Returns the offset of a peak from its bin, -0.5 to 0.5 bins: the vertex of the parabola through
 /// the logarithms of the three powers.
-fn peak_offset(before: f64, center: f64, after: f64) -> f64 {
-    let [before, center, after] =
-        [before, center, after].map(|power| libm::log(power.max(f64::MIN_POSITIVE)));
-    let curvature = before - 2.0 * center + after;
-    if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
+fn peak_offset(previous_value: f64, center: f64, next_value: f64) -> f64 {
+    let [previous_value, center, next_value] =
+        [previous_value, center, next_value].map(|power| libm::log(power.max(f64::MIN_POSITIVE)));
+    let curvature = previous_value - 2.0 * center + next_value;
+    if curvature < 0.0 { (0.5 * (previous_value - next_value) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
 }
 
 /// Returns Pearson's correlation coefficient; 0 if `values` or `profile` is constant.

@@ -142,8 +142,8 @@ impl LongTermSpectrum {
                 let summed_power = 0.5 * (power_of(bin) + power_of((window_frames - bin) % window_frames));
                 *power = summed_power / self.channels as f64;
             }
-            for (total, power) in self.total_power.iter_mut().zip(&self.power) {
-                *total += power;
+            for (total_band, power) in self.total_power.iter_mut().zip(&self.power) {
+                *total_band += power;
             }
             let is_inside = self.windows >= OVERLAP as u64 - 1 && !self.is_ending;
             let centroid = if is_inside { &mut self.inside_centroid } else { &mut self.edge_centroid };

@@ -276,10 +276,10 @@ mod tests {
 
     #[test]
     fn silence_and_short_signals_are_checked() {
-        let silent = check(&[0.0; 100_000], &[0.0; 100_000]);
+        let silent_check = check(&[0.0; 100_000], &[0.0; 100_000]);
         let nothing =
             StereoCheck { correlation: None, side_level_db: None, mono_loss_db: None, octaves: Vec::new() };
-        assert_eq!(silent, nothing);
+        assert_eq!(silent_check, nothing);
         assert_eq!(check(&[], &[]), nothing);
         assert!(check(&[0.5; 10], &[0.5; 10]).correlation.is_some());
         assert_eq!(check(&sine(1_000.0, 0.5), &alloc::vec![0.0; 96_000]).correlation, None);
@@ -288,8 +288,8 @@ mod tests {
     #[test]
     fn the_result_does_not_depend_on_the_call_size() {
         let (left, right) = (sine(300.0, 0.5), sine(310.0, 0.4));
-        let mut whole = StereoChecker::new(RATE_HZ);
-        whole.add(&left, &right);
-        assert_eq!(whole.finish(), check(&left, &right));
+        let mut whole_checker = StereoChecker::new(RATE_HZ);
+        whole_checker.add(&left, &right);
+        assert_eq!(whole_checker.finish(), check(&left, &right));
     }
 }

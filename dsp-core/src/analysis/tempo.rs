@@ -141,15 +141,15 @@ impl OnsetCurve {
     fn add_value(&mut self) {
         let number = self.curve.len();
         let (mut increase, mut loudness) = (0.0, 0.0);
-        for (band, earlier) in self.earlier_loudness.iter_mut().enumerate() {
+        for (band, earlier_band) in self.earlier_loudness.iter_mut().enumerate() {
             let bins = self.edges[band]..self.edges[band + 1];
             let bins_of_band = self.re[bins.clone()].iter().zip(&self.im[bins]);
             let power: f32 = bins_of_band.map(|(re, im)| re * re + im * im).sum();
             let band_loudness = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
-            let highest_earlier = earlier.iter().copied().fold(0.0, f32::max);
+            let highest_earlier = earlier_band.iter().copied().fold(0.0, f32::max);
             increase += (band_loudness - highest_earlier).max(0.0);
             loudness += band_loudness;
-            earlier[number % COMPARED_VALUES] = band_loudness;
+            earlier_band[number % COMPARED_VALUES] = band_loudness;
         }
         self.curve.push([if number == 0 { 0.0 } else { increase }, loudness]);
     }
@@ -178,18 +178,18 @@ impl OnsetCurve {
             let octaves = libm::log2(lag_of_bpm(PREFERRED_BPM) / lag as f64) / DEVIATION_OCTAVES;
             autocorrelation[lag] * libm::exp(-0.5 * octaves * octaves)
         };
-        let mut best = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
+        let mut best_lag = (shortest.max(1)..=longest.min(autocorrelation.len() - 2))
             .max_by(|left, right| weighted(*left).total_cmp(&weighted(*right)))?;
         while let Some(half_lag) =
-            comparable_half(&autocorrelation, best).filter(|half_lag| *half_lag >= shortest.max(1))
+            comparable_half(&autocorrelation, best_lag).filter(|half_lag| *half_lag >= shortest.max(1))
         {
-            best = half_lag;
+            best_lag = half_lag;
         }
-        let regularity = autocorrelation[best];
+        let regularity = autocorrelation[best_lag];
         if regularity < REGULARITY_MIN {
             return None;
         }
-        let mut period = best as f64 + peak_offset(&autocorrelation, best);
+        let mut period = best_lag as f64 + peak_offset(&autocorrelation, best_lag);
         for multiple in REFINEMENTS {
             let expected_frames = libm::round(period * multiple as f64) as usize;
             if expected_frames + 3 > autocorrelation.len() {
@@ -208,13 +208,13 @@ impl OnsetCurve {
     }
 }
 
-/// Returns the lag near half of `best` if the autocorrelation there reaches [`MIN_HALF_RATIO`] of
-/// that at `best`.
-fn comparable_half(autocorrelation: &[f64], best: usize) -> Option<usize> {
-    let half_lag = best / 2;
+/// Returns the lag near half of `best_lag` if the autocorrelation there reaches [`MIN_HALF_RATIO`] of
+/// that at `best_lag`.
+fn comparable_half(autocorrelation: &[f64], best_lag: usize) -> Option<usize> {
+    let half_lag = best_lag / 2;
     let lag = (half_lag.max(2) - 1..=half_lag + 1)
         .max_by(|left, right| autocorrelation[*left].total_cmp(&autocorrelation[*right]))?;
-    (autocorrelation[lag] >= MIN_HALF_RATIO * autocorrelation[best]).then_some(lag)
+    (autocorrelation[lag] >= MIN_HALF_RATIO * autocorrelation[best_lag]).then_some(lag)
 }
 
 /// Returns the edges of the bands in bins. They are spaced as evenly on a scale of octaves as the
@@ -264,7 +264,7 @@ fn peak_offset(values: &[f64], peak: usize) -> f64 {
     if peak == 0 || peak + 1 >= values.len() {
         return 0.0;
     }
-    let (before, here, after) = (values[peak - 1], values[peak], values[peak + 1]);
-    let curvature = before - 2.0 * here + after;
-    if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
+    let (previous_value, here, next_value) = (values[peak - 1], values[peak], values[peak + 1]);
+    let curvature = previous_value - 2.0 * here + next_value;
+    if curvature < 0.0 { (0.5 * (previous_value - next_value) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
 }

@@ -142,7 +142,7 @@ fn signals_without_a_regular_beat_have_no_tempo() {
 /// Renders chords of three tones with overtones, each one second long, in stereo with a silent
 /// right channel. The tones are in semitones above middle C.
 fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     for chord in progression {
         for frame in 0..RATE_HZ {
             let time_secs = f64::from(frame) / f64::from(RATE_HZ);
@@ -154,10 +154,10 @@ fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
                     value += 0.1 * libm::sin(phase) / f64::from(overtone * overtone);
                 }
             }
-            out.extend([(value * libm::exp(-time_secs)) as f32, 0.0]);
+            output.extend([(value * libm::exp(-time_secs)) as f32, 0.0]);
         }
     }
-    out
+    output
 }
 
 fn transposed(progression: &[[i32; 3]], semitones: i32) -> Vec<[i32; 3]> {

@@ -39,12 +39,12 @@ pub(crate) fn level_db(magnitude: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn gain(level_db: f32) -> f32 {
     let octaves = (level_db * (1.0 / DB_PER_OCTAVE)).clamp(-126.0, 126.0);
-    let rounded = octaves + ROUNDING_OFFSET;
-    let f = octaves - (rounded - ROUNDING_OFFSET);
+    let rounded_octaves = octaves + ROUNDING_OFFSET;
+    let f = octaves - (rounded_octaves - ROUNDING_OFFSET);
     // The coefficient of f^k is ln(2)^k / k!.
     let series = 0.009_618_129 + f * (0.001_333_355_8 + f * 0.000_154_035_3);
     let series = 1.0 + f * (core::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * series)));
-    series * f32::from_bits((rounded.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
+    series * f32::from_bits((rounded_octaves.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
 }
 
 /// Returns the maximum of two numbers other than NaN. Unlike `f32::max`, the function compiles to
@@ -77,8 +77,8 @@ mod tests {
         let mut max_error_db = 0.0_f64;
         for number in 0..200_000 {
             let magnitude = libm::exp10((f64::from(number) / 200_000.0 - 0.77) * 26.0) as f32;
-            let exact = 20.0 * libm::log10(f64::from(magnitude));
-            max_error_db = max_error_db.max((f64::from(level_db(magnitude)) - exact).abs());
+            let exact_db = 20.0 * libm::log10(f64::from(magnitude));
+            max_error_db = max_error_db.max((f64::from(level_db(magnitude)) - exact_db).abs());
         }
         println!("largest error of a level: {max_error_db:.7} dB");
         assert!(max_error_db < 1e-4);
@@ -91,8 +91,8 @@ mod tests {
         let mut max_error_db = 0.0_f64;
         for number in -75_000..75_000_i32 {
             let level_db = number as f32 * 0.01;
-            let measured = 20.0 * libm::log10(f64::from(gain(level_db)));
-            max_error_db = max_error_db.max((measured - f64::from(level_db)).abs());
+            let measured_db = 20.0 * libm::log10(f64::from(gain(level_db)));
+            max_error_db = max_error_db.max((measured_db - f64::from(level_db)).abs());
         }
         println!("largest error of a gain: {max_error_db:.7} dB");
         assert!(max_error_db < 1e-4);

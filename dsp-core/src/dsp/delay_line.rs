@@ -243,7 +243,7 @@ mod tests {
         sum.chunks_mut(3)
             .zip(values.chunks(3))
             .for_each(|(sum, values)| second_line.process_into(sum, values, 0.5));
-        let expected = values.iter().zip(processed).map(|(value, late)| value + late);
+        let expected = values.iter().zip(processed).map(|(value, late_value)| value + late_value);
         assert!(sum.into_iter().eq(expected));
     }
 
@@ -262,10 +262,10 @@ mod tests {
             }
             assert_eq!(sum, expected, "output of call {call}");
         }
-        let (mut drained, mut expected) = ([9.0; 12], [0.0; 12]);
-        first_line.drain(&mut drained);
+        let (mut drained_values, mut expected) = ([9.0; 12], [0.0; 12]);
+        first_line.drain(&mut drained_values);
         second_line.process(&mut expected);
-        assert_eq!(drained, expected);
+        assert_eq!(drained_values, expected);
         assert!(!first_line.is_ringing() && second_line.is_ringing());
     }
 

@@ -88,8 +88,8 @@ impl Taps {
 /// Returns the integer and the fractional part of a delay in frames.
 #[inline(always)]
 fn split_delay(delay_frames: f64) -> (usize, f32) {
-    let rounded = (delay_frames - 0.5) + ROUNDING_OFFSET;
-    (rounded.to_bits() as u32 as usize, (delay_frames - (rounded - ROUNDING_OFFSET)) as f32)
+    let rounded_delay = (delay_frames - 0.5) + ROUNDING_OFFSET;
+    (rounded_delay.to_bits() as u32 as usize, (delay_frames - (rounded_delay - ROUNDING_OFFSET)) as f32)
 }
 
 /// The delays of [`LANES`] successive frames, which are read together.
@@ -106,8 +106,8 @@ impl LaneTaps {
     #[inline(always)]
     pub(crate) fn new(delay_frames: &ControlRamp, offset: usize) -> Self {
         let (mut whole_frames, mut fractions) = ([0; LANES], [0.0; LANES]);
-        for (frame, (whole, fraction)) in whole_frames.iter_mut().zip(&mut fractions).enumerate() {
-            (*whole, *fraction) = split_delay(delay_frames.value_at(offset + frame));
+        for (frame, (whole_frame, fraction)) in whole_frames.iter_mut().zip(&mut fractions).enumerate() {
+            (*whole_frame, *fraction) = split_delay(delay_frames.value_at(offset + frame));
         }
         let f = Lanes::new(fractions);
         let [zero, half, unit, two, sixth] = [0.0, 0.5, 1.0, 2.0, 1.0 / 6.0].map(Lanes::splat);
@@ -267,8 +267,8 @@ mod tests {
                 let together = sum_lanes(line.read_lanes(&LaneTaps::new(&ramp, start))).to_array();
                 for (lane, value) in together.into_iter().enumerate() {
                     let frame = start + lane;
-                    let alone = sum(line.read(&taps, frame));
-                    assert_eq!(value.to_bits(), alone.to_bits(), "frame {frame} of block {block}");
+                    let single_sum = sum(line.read(&taps, frame));
+                    assert_eq!(value.to_bits(), single_sum.to_bits(), "frame {frame} of block {block}");
                     line.write(libm::sinf((block * CONTROL_FRAMES + frame) as f32));
                 }
             }

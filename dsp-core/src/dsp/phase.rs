@@ -22,14 +22,14 @@ pub(crate) fn sine(phase: Phase) -> f64 {
     // The phase in half periods, from -1 to 1, is folded into the quarter periods on either side of
     // 0.
     let half_periods = phase.cast_signed() as f64 * (2.0 / PERIOD);
-    let folded = if half_periods > 0.5 {
+    let folded_periods = if half_periods > 0.5 {
         1.0 - half_periods
     } else if half_periods < -0.5 {
         -1.0 - half_periods
     } else {
         half_periods
     };
-    let x = folded * core::f64::consts::PI;
+    let x = folded_periods * core::f64::consts::PI;
     let square = x * x;
     let series = -1.0 / 39_916_800.0;
     let series = 1.0 / 362_880.0 + square * series;

@@ -104,9 +104,9 @@ mod tests {
         assert!((values[2] - 0.4).abs() < 1e-15);
         assert_eq!(values[3..], [0.1, 0.1]);
         value.set_target(0.5, 2);
-        let mut filled = [0.0; 4];
-        value.fill(&mut filled);
-        assert_eq!(filled, [0.1, 0.3, 0.5, 0.5]);
+        let mut filled_values = [0.0; 4];
+        value.fill(&mut filled_values);
+        assert_eq!(filled_values, [0.1, 0.3, 0.5, 0.5]);
     }
 
     #[test]

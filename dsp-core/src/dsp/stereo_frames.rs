@@ -40,8 +40,8 @@ impl Frames {
         }
         for ((value, left), right) in self.values.iter().zip(left).zip(right) {
             let wet = wet.next();
-            let dry = Frame::new([f64::from(*left), f64::from(*right)]);
-            let [l, r] = (dry + (*value - dry) * wet).to_array();
+            let dry_frame = Frame::new([f64::from(*left), f64::from(*right)]);
+            let [l, r] = (dry_frame + (*value - dry_frame) * wet).to_array();
             (*left, *right) = (l as f32, r as f32);
         }
     }

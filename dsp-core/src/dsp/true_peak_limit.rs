@@ -127,17 +127,18 @@ impl TruePeakDetector {
         let between = interpolate(&self.taps, &self.values, start);
         let channels = self.values.iter().zip(&mut self.last_quarters).zip(between);
         for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
-            let (whole, next) =
+            let (whole_frame, next) =
                 (load(values, start + LATENCY_FRAMES), load(values, start + 1 + LATENCY_FRAMES));
             let at_three_quarters = three_quarters.to_array();
-            let highest = whole.abs().higher(quarter.abs()).higher(half.abs()).higher(three_quarters.abs());
+            let highest =
+                whole_frame.abs().higher(quarter.abs()).higher(half.abs()).higher(three_quarters.abs());
             if !(highest * MAX_VERTEX_RATIO - ceiling).are_at_most(0.0) {
                 let mut before = [0.0; LANES];
                 before[0] = last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
                 before[1..].copy_from_slice(&at_three_quarters[..LANES - 1]);
                 peaks = peaks
-                    .higher(vertex_magnitude(Lanes::new(before), whole, quarter))
-                    .higher(vertex_magnitude(whole, quarter, half))
+                    .higher(vertex_magnitude(Lanes::new(before), whole_frame, quarter))
+                    .higher(vertex_magnitude(whole_frame, quarter, half))
                     .higher(vertex_magnitude(quarter, half, three_quarters))
                     .higher(vertex_magnitude(half, three_quarters, next));
             }
@@ -234,8 +235,8 @@ fn vertex_magnitude(before: Lanes, middle: Lanes, after: Lanes) -> Lanes {
     let slope = before - after;
     let curvature = middle + middle - before - after;
     let magnitude = middle.abs();
-    let added = (slope * slope / (curvature.abs() * 8.0)).lower(magnitude * MAX_PARABOLA_RATIO);
-    magnitude + added.where_at_most(slope.abs(), curvature.abs()).where_positive(curvature * middle)
+    let added_peak = (slope * slope / (curvature.abs() * 8.0)).lower(magnitude * MAX_PARABOLA_RATIO);
+    magnitude + added_peak.where_at_most(slope.abs(), curvature.abs()).where_positive(curvature * middle)
 }
 
 /// Shape parameter of the Kaiser window: a compromise between width and flatness of the pass band.

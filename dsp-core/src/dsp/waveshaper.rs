@@ -128,14 +128,14 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     let enter_time = if is_within { 0.0 } else { limit(if low < high { low } else { high }, 0.0, 1.0) };
     let leave_time = if is_within { 1.0 } else { limit(if low < high { high } else { low }, 0.0, 1.0) };
     let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
-    let (whole, moment) = terms.integrals_within(start, end);
+    let (whole_integral, moment) = terms.integrals_within(start, end);
     let inside = leave_time - enter_time;
     // Outside the middle the curve is flat: `p(u) = u`, with `u` limited to -1 and 1.
-    let (before, after) = (start * enter_time, end * (1.0 - leave_time));
-    let integral = before + inside * whole + after;
-    let weighted = 0.5 * before * enter_time
-        + inside * (enter_time * whole + inside * moment)
-        + 0.5 * after * (1.0 + leave_time);
+    let (entry_part, exit_part) = (start * enter_time, end * (1.0 - leave_time));
+    let integral = entry_part + inside * whole_integral + exit_part;
+    let weighted = 0.5 * entry_part * enter_time
+        + inside * (enter_time * whole_integral + inside * moment)
+        + 0.5 * exit_part * (1.0 + leave_time);
     (integral + 0.0, weighted + 0.0)
 }
 
@@ -239,8 +239,8 @@ impl Shaper {
             for (index, ((value, shaped), folded)) in
                 audio.iter_mut().zip(shaped).zip(&self.folded).enumerate()
             {
-                let mixed = shaped + (folded - shaped) * curve.fold;
-                *value = mixed - (silence + silence_step * (index / 2) as f32);
+                let mixed_value = shaped + (folded - shaped) * curve.fold;
+                *value = mixed_value - (silence + silence_step * (index / 2) as f32);
             }
         }
     }

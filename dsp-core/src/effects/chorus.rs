@@ -318,8 +318,8 @@ impl Effect for Chorus {
             let channels = [left, right].into_iter().zip(&mut self.delay_lines).zip(voices);
             for ((samples, delay_line), voices) in channels {
                 let input = Lanes::new(zero_padded(samples));
-                let delayed = flush_denormal_lanes(input + sum_lanes(voices.feedback) * feedback);
-                delay_line.write_lanes(delayed, samples.len());
+                let delayed_input = flush_denormal_lanes(input + sum_lanes(voices.feedback) * feedback);
+                delay_line.write_lanes(delayed_input, samples.len());
                 let output = input * dry + sum_lanes(voices.wet) * wet;
                 copy_to::<LANES>(&output.to_array(), samples);
             }

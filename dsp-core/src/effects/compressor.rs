@@ -169,15 +169,15 @@ impl Compressor {
             .then(|| (self.makeups_db::<FRAMES>(frames), self.mix.next_values::<FRAMES>(frames)));
         self.curve.reduce(&mut values, frames);
         self.ballistics.smooth(&mut values, frames);
-        let mixed =
+        let mixed_value =
             |reduction_db: f32, makeup_db: f32, mix: f32| 1.0 + mix * (gain(makeup_db - reduction_db) - 1.0);
         if let Some((makeups_db, mix)) = ramps {
             for ((value, makeup_db), mix) in values.iter_mut().zip(makeups_db).zip(mix) {
-                *value = mixed(*value, makeup_db, mix);
+                *value = mixed_value(*value, makeup_db, mix);
             }
         } else {
             let (makeup_db, mix) = (self.makeup_db.value() as f32, self.mix.value() as f32);
-            values.iter_mut().for_each(|value| *value = mixed(*value, makeup_db, mix));
+            values.iter_mut().for_each(|value| *value = mixed_value(*value, makeup_db, mix));
         }
         for ((left, right), gain) in left.iter_mut().zip(right).zip(values) {
             (*left, *right) = (*left * gain, *right * gain);

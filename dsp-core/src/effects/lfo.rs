@@ -179,10 +179,10 @@ mod tests {
         for _ in 0..1_000 {
             continuous.step(LfoRate::Hertz(0.37));
         }
-        let mut restarted = Lfo::new(48_000);
-        restarted.start(32_000, LfoRate::Hertz(0.37));
-        assert_eq!(continuous.phase(), restarted.phase());
-        assert!((restarted.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
+        let mut restarted_lfo = Lfo::new(48_000);
+        restarted_lfo.start(32_000, LfoRate::Hertz(0.37));
+        assert_eq!(continuous.phase(), restarted_lfo.phase());
+        assert!((restarted_lfo.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]
@@ -233,11 +233,11 @@ mod tests {
         continuous.start(0, speed_at(0));
         advance_with_automation(&mut continuous, 0..480_000);
         for start in [32, 24_000, 24_032, 240_000] {
-            let mut restarted = Lfo::new(48_000);
-            restarted.set_integral(speed_integral_at(start));
-            restarted.start(start, speed_at(start));
-            advance_with_automation(&mut restarted, start..480_000);
-            assert_eq!(continuous.phase(), restarted.phase(), "the phase after a start at frame {start}");
+            let mut restarted_lfo = Lfo::new(48_000);
+            restarted_lfo.set_integral(speed_integral_at(start));
+            restarted_lfo.start(start, speed_at(start));
+            advance_with_automation(&mut restarted_lfo, start..480_000);
+            assert_eq!(continuous.phase(), restarted_lfo.phase(), "the phase after a start at frame {start}");
         }
         let increment = 10.0 + 19.0 * (480_000 - STEP_FRAME) as f64 / 48_000.0;
         let error = continuous.phase().wrapping_sub(periods(increment)).cast_signed() as f64 / PERIOD;

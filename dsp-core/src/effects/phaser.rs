@@ -103,16 +103,16 @@ impl CoefficientTable {
         let steps = libm::ceil(STEPS_PER_OCTAVE * libm::log2(highest_hz / LOWEST_HZ)) as usize;
         let coefficient = |step: usize| {
             let frequency_hz = (LOWEST_HZ * libm::exp2(step as f64 / STEPS_PER_OCTAVE)).min(highest_hz);
-            let warped = libm::tan(core::f64::consts::PI * frequency_hz / sample_rate_hz);
-            (1.0 - warped) / (1.0 + warped)
+            let warped_frequency = libm::tan(core::f64::consts::PI * frequency_hz / sample_rate_hz);
+            (1.0 - warped_frequency) / (1.0 + warped_frequency)
         };
         Self((0..=steps).map(coefficient).collect())
     }
 
     fn coefficient_at(&self, octaves: f64) -> f64 {
         let step = (octaves * STEPS_PER_OCTAVE).clamp(0.0, (self.0.len() - 1) as f64);
-        let whole = (step as usize).min(self.0.len() - 2);
-        self.0[whole] + (self.0[whole + 1] - self.0[whole]) * (step - whole as f64)
+        let whole_step = (step as usize).min(self.0.len() - 2);
+        self.0[whole_step] + (self.0[whole_step + 1] - self.0[whole_step]) * (step - whole_step as f64)
     }
 }
 
@@ -207,9 +207,9 @@ impl Phaser {
             let mut value = ((input + output * f32x4::splat(feedback)) + floor) - floor;
             let mut blend = f32x4::ZERO;
             for (stage, state) in states.iter_mut().enumerate() {
-                let filtered = *state - coefficient * value;
-                *state = value + coefficient * filtered;
-                value = filtered;
+                let filtered_value = *state - coefficient * value;
+                *state = value + coefficient * filtered_value;
+                value = filtered_value;
                 if is_crossfading && stage >= 3 && stage % 2 == 1 {
                     blend += value * f32x4::splat(self.weight_ramps[(stage - 3) / 2].value_f32_at(frame));
                 }
@@ -315,8 +315,8 @@ mod tests {
                 let octaves = f64::from(step) * 0.009;
                 let frequency_hz = LOWEST_HZ * libm::exp2(octaves);
                 let coefficient = table.coefficient_at(octaves);
-                let warped = (1.0 - coefficient) / (1.0 + coefficient);
-                let measured_hz = libm::atan(warped) * sample_rate_hz / core::f64::consts::PI;
+                let warped_frequency = (1.0 - coefficient) / (1.0 + coefficient);
+                let measured_hz = libm::atan(warped_frequency) * sample_rate_hz / core::f64::consts::PI;
                 max_error_cents =
                     max_error_cents.max((1_200.0 * libm::log2(measured_hz / frequency_hz)).abs());
             }

@@ -362,9 +362,9 @@ impl DcRemoval {
         for values in audio.chunks_mut(2) {
             let fraction = self.fraction.next();
             for (value, mean) in values.iter_mut().zip(&mut self.mean) {
-                let exact = f64::from(*value);
-                *mean += (exact - *mean) * self.coefficient;
-                *value = (exact - *mean * fraction) as f32;
+                let exact_value = f64::from(*value);
+                *mean += (exact_value - *mean) * self.coefficient;
+                *value = (exact_value - *mean * fraction) as f32;
             }
         }
     }

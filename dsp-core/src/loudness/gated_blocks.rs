@@ -44,8 +44,9 @@ impl GatedBlocks {
         let gate = RANGE_GATE_RATIO * self.mean();
         let mut powers: Vec<f64> = self.0.iter().copied().filter(|power| *power >= gate).collect();
         powers.sort_unstable_by(f64::total_cmp);
-        let Some(last) = powers.len().checked_sub(1) else { return 0.0 };
-        let [low, high] = QUANTILES.map(|quantile| lufs(powers[(last as f64 * quantile + 0.5) as usize]));
+        let Some(last_index) = powers.len().checked_sub(1) else { return 0.0 };
+        let [low, high] =
+            QUANTILES.map(|quantile| lufs(powers[(last_index as f64 * quantile + 0.5) as usize]));
         high - low
     }
 

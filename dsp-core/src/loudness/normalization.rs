@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn the_gain_reaches_the_target_and_the_excess_of_the_peak_is_reported() {
-        let quiet = Normalization::new(&measured(-30.0, -12.0), -23.0).unwrap();
-        assert_eq!(quiet, Normalization { gain_db: 7.0, true_peak_dbtp: -5.0, excess_db: 0.0 });
+        let quiet_normalization = Normalization::new(&measured(-30.0, -12.0), -23.0).unwrap();
+        assert_eq!(quiet_normalization, Normalization { gain_db: 7.0, true_peak_dbtp: -5.0, excess_db: 0.0 });
         let dynamic = Normalization::new(&measured(-30.0, -12.0), -14.0).unwrap();
         assert_eq!(dynamic, Normalization { gain_db: 16.0, true_peak_dbtp: 4.0, excess_db: 5.0 });
         assert_eq!(dynamic.gain_without_limiter_db(), 11.0);

@@ -111,9 +111,9 @@ impl Windows {
     /// running sum would keep the rounding errors of loud intervals.
     fn mean(&self, intervals: usize) -> f64 {
         let end = self.interval_count % SHORT_TERM_INTERVALS;
-        let newest = &self.powers[end.saturating_sub(intervals)..end];
-        let oldest = &self.powers[SHORT_TERM_INTERVALS - (intervals - newest.len())..];
-        (newest.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
+        let newest_powers = &self.powers[end.saturating_sub(intervals)..end];
+        let oldest = &self.powers[SHORT_TERM_INTERVALS - (intervals - newest_powers.len())..];
+        (newest_powers.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
     }
 
     /// Returns the loudness of the 400 ms until the last complete interval in LUFS; minus infinity

@@ -114,7 +114,9 @@ impl BeatGrid {
 
     /// Returns the first beat at or after a frame.
     pub(super) fn first_beat_from(&self, frame: u64, sample_rate_hz: u32) -> Beat {
-        let tick = frame.checked_sub(1).map_or(0, |before| self.tempo.tick_at(before, sample_rate_hz) + 1);
+        let tick = frame
+            .checked_sub(1)
+            .map_or(0, |previous_frame| self.tempo.tick_at(previous_frame, sample_rate_hz) + 1);
         self.beat_from_tick(tick, sample_rate_hz)
     }
 

@@ -32,37 +32,38 @@ pub struct SessionBeforeEffect {
 /// the master, all tracks are part of the result.
 #[must_use]
 pub fn session_before_effect(session: &Session, owner: EffectOwner, effect: usize) -> SessionBeforeEffect {
-    let mut before = Session { master_gain: 1.0, ..session.clone() };
+    let mut unsolved_session = Session { master_gain: 1.0, ..session.clone() };
     let is_track = |track: &u32| (*track as usize) < session.tracks.len();
     let side_chain_of = |effects: &[EffectSettings]| effects.get(effect)?.side_chain.filter(is_track);
     let EffectOwner::Track(owner) = owner else {
-        let side_chain = side_chain_of(&before.master_effects);
-        before.master_effects.truncate(effect);
-        keep_effect_lanes(&mut before.master_automation, effect);
-        remove_recorded_side_chains(&mut before);
-        return SessionBeforeEffect { session: before, side_chain };
+        let side_chain = side_chain_of(&unsolved_session.master_effects);
+        unsolved_session.master_effects.truncate(effect);
+        keep_effect_lanes(&mut unsolved_session.master_automation, effect);
+        remove_recorded_side_chains(&mut unsolved_session);
+        return SessionBeforeEffect { session: unsolved_session, side_chain };
     };
-    remove_closed_routes(&mut before);
-    before.master_effects.clear();
-    before.master_automation.clear();
-    (before.reverb, before.chorus) = (ReverbSettings::default(), ChorusSettings::default());
-    let Some(track) = before.tracks.get_mut(owner) else {
-        before.tracks.clear();
-        return SessionBeforeEffect { session: before, side_chain: None };
+    remove_closed_routes(&mut unsolved_session);
+    unsolved_session.master_effects.clear();
+    unsolved_session.master_automation.clear();
+    (unsolved_session.reverb, unsolved_session.chorus) =
+        (ReverbSettings::default(), ChorusSettings::default());
+    let Some(track) = unsolved_session.tracks.get_mut(owner) else {
+        unsolved_session.tracks.clear();
+        return SessionBeforeEffect { session: unsolved_session, side_chain: None };
     };
     let side_chain = side_chain_of(&track.effects);
     track.effects.truncate(effect);
     keep_effect_lanes(&mut track.automation, effect);
-    remove_recorded_side_chains(&mut before);
-    let track = &mut before.tracks[owner];
+    remove_recorded_side_chains(&mut unsolved_session);
+    let track = &mut unsolved_session.tracks[owner];
     (track.gain, track.pan, track.output) = (1.0, 0.0, None);
     track.sends.clear();
     let ends = [owner].into_iter().chain(side_chain.map(|source| source as usize));
-    let is_kept = reached(&feeders(&before.tracks), ends);
-    keep_tracks(&mut before.tracks, &is_kept);
-    before.tracks.iter_mut().for_each(remove_unused_fader);
+    let is_kept = reached(&feeders(&unsolved_session.tracks), ends);
+    keep_tracks(&mut unsolved_session.tracks, &is_kept);
+    unsolved_session.tracks.iter_mut().for_each(remove_unused_fader);
     let side_chain = side_chain.and_then(|source| new_index(&is_kept, source));
-    SessionBeforeEffect { session: before, side_chain }
+    SessionBeforeEffect { session: unsolved_session, side_chain }
 }
 
 /// Removes the side-chains of recorded effects, because the recordings do not change with them.
@@ -219,9 +220,9 @@ impl EffectInput {
         effect: usize,
         tail: TailConfig,
     ) -> Result<Self, MixerError> {
-        let SessionBeforeEffect { session: before, side_chain } =
+        let SessionBeforeEffect { session: unsolved_session, side_chain } =
             session_before_effect(session, owner, effect);
-        let mut mixer = Mixer::new(&before, slots)?;
+        let mut mixer = Mixer::new(&unsolved_session, slots)?;
         let track = match owner {
             EffectOwner::Master => None,
             EffectOwner::Track(index) => {
@@ -240,7 +241,12 @@ impl EffectInput {
         Ok(Self {
             input,
             side_chain,
-            length: RenderLength::new(before.length_frames, tail, INPUT_SILENCE, before.sample_rate_hz),
+            length: RenderLength::new(
+                unsolved_session.length_frames,
+                tail,
+                INPUT_SILENCE,
+                unsolved_session.sample_rate_hz,
+            ),
             skipped_frames,
             mixer,
             mix: Box::new([[0.0; BLOCK_FRAMES]; 2]),

@@ -146,8 +146,8 @@ impl<S: Sample> SharpFilter<S> {
     }
 
     pub(super) fn workspace(&self) -> Workspace<S> {
-        let silent = Pair::silent(self.plan.length());
-        Workspace { results: vec![silent.clone(); self.spectra.len()], signals: silent }
+        let silent_pair = Pair::silent(self.plan.length());
+        Workspace { results: vec![silent_pair.clone(); self.spectra.len()], signals: silent_pair }
     }
 
     /// Returns the number of input frames on which two output blocks depend.

@@ -107,8 +107,8 @@ impl Bank {
         issues
     }
 
-    /// Returns the number of all parts of the file that were left out or changed, plus the number
-    /// of streams that could not be decoded so far.
+    /// Returns the number of parts of the file that were left out or changed, plus the number of
+    /// undecodable streams so far.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
         self.0.content.report.total + self.failures().count()

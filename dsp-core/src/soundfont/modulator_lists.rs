@@ -178,7 +178,7 @@ impl Links {
         let count = self.entries.len();
         self.is_valid = (0..count).map(|index| self.has_end(index)).collect();
         loop {
-            let before = self.is_valid.clone();
+            let was_valid = self.is_valid.clone();
             for (index, entry) in self.entries.iter().enumerate() {
                 let has_destination = match self.targets[index] {
                     None => true,
@@ -191,7 +191,7 @@ impl Links {
                         .any(|source| self.is_valid[source] && self.targets[source] == Some(Some(index)));
                 self.is_valid[index] &= has_destination && has_source;
             }
-            if self.is_valid == before {
+            if self.is_valid == was_valid {
                 break;
             }
         }

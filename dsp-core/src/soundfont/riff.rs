@@ -68,9 +68,9 @@ impl<'a> Chunks<'a> {
             if id != b"LIST" || list.len() < 4 {
                 continue;
             }
-            let mut inner = &list[4..];
-            while let Some((id, body, remaining)) = chunks.split_chunk(inner) {
-                inner = remaining;
+            let mut inner_chunks = &list[4..];
+            while let Some((id, body, remaining)) = chunks.split_chunk(inner_chunks) {
+                inner_chunks = remaining;
                 chunks.store(id, body)?;
             }
         }

@@ -41,11 +41,15 @@ mod vorbis {
             }
         });
         assert_eq!(bank.issues(), []);
-        let selected = bank.select(&[(0, 0), (128, 0)]).samples(&bank);
-        assert!(selected.len() > 50 && selected.len() < bank.samples().len(), "{} samples", selected.len());
+        let selected_samples = bank.select(&[(0, 0), (128, 0)]).samples(&bank);
+        assert!(
+            selected_samples.len() > 50 && selected_samples.len() < bank.samples().len(),
+            "{} samples",
+            selected_samples.len()
+        );
         for sample in 0..bank.samples().len() {
             let frames = bank.wave(sample).map(|wave| wave.high.len());
-            let expected = selected.contains(&sample).then(|| bank.samples()[sample].end as usize);
+            let expected = selected_samples.contains(&sample).then(|| bank.samples()[sample].end as usize);
             assert_eq!(frames, expected, "sample {sample}");
         }
     }
@@ -53,16 +57,16 @@ mod vorbis {
     #[test]
     fn a_decoded_sample_matches_libvorbis() {
         let bank = bank(MUSESCORE_LITE);
-        let all: Vec<(u16, u8)> =
+        let all_presets: Vec<(u16, u8)> =
             bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect();
-        bank.prepare(&all).unwrap();
+        bank.prepare(&all_presets).unwrap();
         for (sample, frames, expected_rms) in REFERENCE {
-            let decoded = bank.wave(sample).expect("the sample is decoded").high;
+            let decoded_samples = bank.wave(sample).expect("the sample is decoded").high;
             let value = |frame: &[u8; 2]| f64::from(i16::from_le_bytes(*frame));
-            let rms = (decoded.iter().map(|frame| value(frame) * value(frame)).sum::<f64>()
-                / decoded.len() as f64)
+            let rms = (decoded_samples.iter().map(|frame| value(frame) * value(frame)).sum::<f64>()
+                / decoded_samples.len() as f64)
                 .sqrt();
-            assert_eq!(decoded.len(), frames, "sample {sample}");
+            assert_eq!(decoded_samples.len(), frames, "sample {sample}");
             assert!((rms - expected_rms).abs() < 0.01, "sample {sample}: RMS {rms}, expected {expected_rms}");
         }
     }

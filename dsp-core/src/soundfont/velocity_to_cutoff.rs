@@ -59,14 +59,14 @@ mod tests {
         assert!(modulator(of_2_04).states_velocity_to_cutoff());
         assert!(modulator(of_2_01).states_velocity_to_cutoff());
         assert!(!modulator(of_2_01).has_same_operators(&modulator(of_2_04)), "a zone may have both forms");
-        let others = [
+        let other_modulators = [
             ("another amount source", [0x0102, 8, 0, 0x0502, 0]),
             ("another curve", [0x0502, 8, 0, 0, 0]),
             ("the other direction", [0x0002, 8, 0, 0, 0]),
             ("another transform", [0x0102, 8, 0, 0, 2]),
             ("another destination", [0x0102, 11, 0, 0x0d02, 0]),
         ];
-        for (difference, words) in others {
+        for (difference, words) in other_modulators {
             assert!(!modulator(words).states_velocity_to_cutoff(), "{difference}");
         }
     }

@@ -33,8 +33,8 @@ impl Delay {
 
     fn new(frames: f64) -> Self {
         let frames = frames.max(1.0) as f32;
-        let whole = frames as u32;
-        Self { frames: whole, fraction: frames - whole as f32 }
+        let whole_frames = frames as u32;
+        Self { frames: whole_frames, fraction: frames - whole_frames as f32 }
     }
 }
 
@@ -120,11 +120,11 @@ impl ChorusProcessor {
     fn process_chunk(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         const QUARTER_CYCLE: u32 = 1 << 30;
         let frames = send.len();
-        let last = send.iter().rposition(|value| *value != 0.0);
+        let last_audible = send.iter().rposition(|value| *value != 0.0);
         // Processing pauses while the ring buffer is silent.
-        if last.is_some() || self.silent_input_frames < self.ring.len() {
-            self.silent_input_frames =
-                last.map_or(self.silent_input_frames + frames, |last| frames - 1 - last);
+        if last_audible.is_some() || self.silent_input_frames < self.ring.len() {
+            self.silent_input_frames = last_audible
+                .map_or(self.silent_input_frames + frames, |last_audible| frames - 1 - last_audible);
             let to_end = (self.ring.len() - self.write_index).min(frames);
             self.ring[self.write_index..self.write_index + to_end].copy_from_slice(&send[..to_end]);
             self.ring[..frames - to_end].copy_from_slice(&send[to_end..]);

@@ -44,8 +44,8 @@ impl FilterParams {
     /// (Bristow-Johnson, "Audio EQ Cookbook", in terms of the tangent of half the angle).
     /// `resonance` caches the last resonance.
     ///
-    /// The gain at DC is half the resonance below unity gain, and the peak is the resonance above
-    /// the gain at DC (section 8.1.2, generator 9).
+    /// The gain at DC is below unity gain by half the resonance. The peak is above the gain at DC
+    /// by the resonance (section 8.1.2, generator 9).
     pub(super) fn coefficients(self, sample_rate_hz: f32, resonance: &mut Resonance) -> Coefficients {
         if self.is_open() {
             return Coefficients::OPEN;

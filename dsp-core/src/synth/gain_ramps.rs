@@ -42,9 +42,9 @@ impl GainRamps {
         let elapsed = clock.elapsed_frames as f32;
         let start_frame = if clock.is_restarting { 0.0 } else { elapsed };
         for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
-            let current = *start + *step * elapsed;
-            *step = (target - current) * frames_reciprocal;
-            *start = current - *step * start_frame;
+            let current_gain = *start + *step * elapsed;
+            *step = (target - current_gain) * frames_reciprocal;
+            *start = current_gain - *step * start_frame;
         }
     }
 

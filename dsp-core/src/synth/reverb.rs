@@ -308,9 +308,9 @@ fn process_allpass(delay: &mut RingBuffer, mut values: &mut [f32]) {
         let (chunk, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
         let delays = delay.next_mut(chunk.len());
         for (value, delay) in chunk.iter_mut().zip(delays) {
-            let delayed = *delay;
-            *delay = *value + delayed * ALLPASS_FEEDBACK;
-            *value = delayed - *value;
+            let delayed_value = *delay;
+            *delay = *value + delayed_value * ALLPASS_FEEDBACK;
+            *value = delayed_value - *value;
         }
         values = remaining;
     }
@@ -358,9 +358,9 @@ mod tests {
     fn the_reverb_decays_by_60_db_in_about_a_second_at_any_sample_rate() {
         for sample_rate_hz in [44_100, 48_000, 96_000] {
             let (left, _) = impulse_response(sample_rate_hz, 2.5, 256);
-            let early = level_db(&left, sample_rate_hz, 0.1, 0.2);
-            let late = level_db(&left, sample_rate_hz, 1.1, 1.2);
-            let decay_per_sec = early - late;
+            let early_db = level_db(&left, sample_rate_hz, 0.1, 0.2);
+            let late_db = level_db(&left, sample_rate_hz, 1.1, 1.2);
+            let decay_per_sec = early_db - late_db;
             assert!((40.0..75.0).contains(&decay_per_sec), "{decay_per_sec} dB/s at {sample_rate_hz} Hz");
         }
     }

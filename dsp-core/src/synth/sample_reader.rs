@@ -204,14 +204,20 @@ impl SampleReader {
         values.get(..count + READ_AHEAD).or_else(|| values.get(..count))
     }
 
-    /// Fills `out` with the next interpolated values.
-    pub(super) fn read(&mut self, wave: Wave<'_>, kernel: &Kernel, buffer: &mut ReadBuffer, out: &mut [f32]) {
+    /// Fills `output` with the next interpolated values.
+    pub(super) fn read(
+        &mut self,
+        wave: Wave<'_>,
+        kernel: &Kernel,
+        buffer: &mut ReadBuffer,
+        output: &mut [f32],
+    ) {
         let longest = match self.step {
             // Most calls use this arm, which needs no division.
             0..=WHOLE_CHUNK_STEP => CHUNK_FRAMES,
             step => ((WINDOW_FRAMES as u64 * FRAME_UNITS) / step).max(1) as usize,
         };
-        for chunk in out.chunks_mut(longest) {
+        for chunk in output.chunks_mut(longest) {
             let last = (u64::from(self.fraction) + self.step * (chunk.len() as u64 - 1)) >> 32;
             let first = self.frame - kernel.taps_before() as i64;
             let count = last as usize + kernel.taps_before() + kernel.taps_from();
@@ -271,17 +277,17 @@ impl ReadBuffer {
 
 /// Converts the values of a wave, starting with frame `first`, to floats with a full scale of 1.
 #[inline(always)]
-fn convert(wave: Wave<'_>, first: usize, out: &mut [f32]) {
+fn convert(wave: Wave<'_>, first: usize, output: &mut [f32]) {
     const UNIT_24: f32 = 1.0 / 8_388_608.0;
-    let high = &wave.high[first..first + out.len()];
+    let high = &wave.high[first..first + output.len()];
     match wave.low {
         None => {
-            for (value, high) in out.iter_mut().zip(high) {
+            for (value, high) in output.iter_mut().zip(high) {
                 *value = f32::from(i16::from_le_bytes(*high)) * UNIT_16;
             }
         }
         Some(low) => {
-            for ((value, high), low) in out.iter_mut().zip(high).zip(&low[first..]) {
+            for ((value, high), low) in output.iter_mut().zip(high).zip(&low[first..]) {
                 let value_24 = i32::from(i16::from_le_bytes(*high)) << 8 | i32::from(*low);
                 *value = value_24 as f32 * UNIT_24;
             }

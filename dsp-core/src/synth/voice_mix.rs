@@ -92,18 +92,18 @@ fn mix_into<const N: usize, const WRITTEN: bool>(
     let (eights, remainder) = sums.as_chunks_mut::<LANES>();
     let eight_count = eights.len();
     for (index, sums) in eights.iter_mut().take(CHUNK_FRAMES / LANES).enumerate() {
-        let before = if WRITTEN { Lanes::new(*sums) } else { Lanes::zero() };
-        *sums =
-            add_with_gains(before, chunks.map(|chunk| Lanes::new(chunk[index])), &ramps, frames).to_array();
+        let written_values = if WRITTEN { Lanes::new(*sums) } else { Lanes::zero() };
+        *sums = add_with_gains(written_values, chunks.map(|chunk| Lanes::new(chunk[index])), &ramps, frames)
+            .to_array();
         frames = frames + Lanes::splat(LANES as f32);
     }
     if !remainder.is_empty() && eight_count < CHUNK_FRAMES / LANES {
-        let mut before = [0.0; LANES];
+        let mut written_values = [0.0; LANES];
         if WRITTEN {
-            before[..remainder.len()].copy_from_slice(remainder);
+            written_values[..remainder.len()].copy_from_slice(remainder);
         }
         let values = chunks.map(|chunk| Lanes::new(chunk[eight_count]));
-        let sums = add_with_gains(Lanes::new(before), values, &ramps, frames).to_array();
+        let sums = add_with_gains(Lanes::new(written_values), values, &ramps, frames).to_array();
         remainder.copy_from_slice(&sums[..remainder.len()]);
     }
 }

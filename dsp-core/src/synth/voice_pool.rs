@@ -63,31 +63,31 @@ impl VoiceGroup {
         let waves = bank.waves();
         // Voices whose filter is active use the first chunks. Voices with an open filter use the
         // last chunks.
-        let (mut filtered, mut open_from, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
+        let (mut filtered_voices, mut open_from, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
         for voice in self.iter_mut() {
             let is_open = voice.is_filter_open();
-            voice.chunk_index = if is_open { open_from - 1 } else { filtered };
-            let out = &mut chunks[voice.chunk_index][..frames];
+            voice.chunk_index = if is_open { open_from - 1 } else { filtered_voices };
+            let output = &mut chunks[voice.chunk_index][..frames];
             match waves.get(voice.sample).filter(|_| !voice.is_in_delay()) {
                 Some(wave) => {
-                    voice.reader.read(wave, kernel, buffer, out);
+                    voice.reader.read(wave, kernel, buffer, output);
                     voice.reader.prefetch(wave);
                 }
-                None => out.fill(0.0),
+                None => output.fill(0.0),
             }
             if is_open {
-                voice.filter.bypass(out);
+                voice.filter.bypass(output);
                 open_from -= 1;
             } else {
-                ramping[filtered / QUAD_PAIR] |= voice.is_filter_ramping();
-                filtered += 1;
+                ramping[filtered_voices / QUAD_PAIR] |= voice.is_filter_ramping();
+                filtered_voices += 1;
             }
         }
-        if filtered > 0 {
+        if filtered_voices > 0 {
             let voices = self.iter_mut().filter(|voice| !voice.is_filter_open());
             let mut filters = [const { None }; GROUP_VOICES];
             voices.zip(&mut filters).for_each(|(voice, filter)| *filter = Some(&mut voice.filter));
-            filter_bank::filter(&mut filters, chunks, filtered, ramping, frames);
+            filter_bank::filter(&mut filters, chunks, filtered_voices, ramping, frames);
         }
     }
 

@@ -84,8 +84,8 @@ mod tests {
             let mut reader = hound::WavReader::new(Cursor::new(&bytes)).expect("the bytes are a WAV file");
             let spec = reader.spec();
             assert_eq!((u32::from(spec.channels), spec.sample_rate), (channels, 44_100));
-            let read: Vec<f32> = reader.samples().map(Result::unwrap).collect();
-            assert_eq!(read, samples);
+            let read_samples: Vec<f32> = reader.samples().map(Result::unwrap).collect();
+            assert_eq!(read_samples, samples);
         }
     }
 }

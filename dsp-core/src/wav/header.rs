@@ -94,11 +94,11 @@ mod tests {
     #[test]
     fn files_above_four_gibibytes_store_their_sizes_in_ds64() {
         for format in [SampleFormat::Pcm8, SampleFormat::Pcm16, SampleFormat::Pcm24, SampleFormat::Float32] {
-            let small = header(format, 2, 48_000, 1, &[]);
-            assert_eq!((&small[..4], &small[12..16]), (&b"RIFF"[..], &b"JUNK"[..]));
+            let small_header = header(format, 2, 48_000, 1, &[]);
+            assert_eq!((&small_header[..4], &small_header[12..16]), (&b"RIFF"[..], &b"JUNK"[..]));
             let frames = 3_u64 << 30;
             let bytes = header(format, 2, 48_000, frames, &[]);
-            assert_eq!(bytes.len(), small.len());
+            assert_eq!(bytes.len(), small_header.len());
             assert_eq!(&bytes[..8], b"RF64\xFF\xFF\xFF\xFF");
             assert_eq!(&bytes[12..16], b"ds64");
             let number = |at: usize| {

@@ -133,13 +133,13 @@ fn check(case: &Case) {
             "{reason:?} is not expected"
         );
     }
-    let reduced =
+    let reduced_bank =
         Bank::from_vec(bank.write_reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
-    assert_eq!(reduced.issues(), []);
+    assert_eq!(reduced_bank.issues(), []);
     for number in 0..PRESETS.len() {
         let bits = playing::track(&bank, number);
         assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is not finite");
-        assert!(bits == playing::track(&reduced, number), "track {number} differs in the reduced bank");
+        assert!(bits == playing::track(&reduced_bank, number), "track {number} differs in the reduced bank");
         let peak = playing::peak(&bits);
         match number {
             0 => assert_eq!(peak > 0.001, is_audible, "preset 0:0 has a peak of {peak}"),

@@ -15,9 +15,9 @@ pub(crate) struct Counting;
 /// Adds `bytes`, which is negative for a deallocation, to the memory of this thread.
 fn count(bytes: isize) {
     // `try_with` fails while the thread ends, when its counts are already destroyed.
-    let _ = CURRENT_BYTES.try_with(|current| {
-        current.set(current.get() + bytes);
-        let _ = PEAK_BYTES.try_with(|peak| peak.set(peak.get().max(current.get())));
+    let _ = CURRENT_BYTES.try_with(|current_bytes| {
+        current_bytes.set(current_bytes.get() + bytes);
+        let _ = PEAK_BYTES.try_with(|peak| peak.set(peak.get().max(current_bytes.get())));
     });
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Cost {
 }
 
 /// Calls a closure and returns its result and its memory use.
-pub(crate) fn cost<T>(run: impl FnOnce() -> T) -> (T, Cost) {
+pub(crate) fn cost<T>(action: impl FnOnce() -> T) -> (T, Cost) {
     let (initial_bytes, allocations) = (CURRENT_BYTES.get(), ALLOCATIONS.get());
     PEAK_BYTES.set(initial_bytes);
-    let result = run();
+    let result = action();
     (
         result,
         Cost {

@@ -127,8 +127,8 @@ pub(crate) const CASES: &[Case] = &[
         name: "modulators of all generators at their extreme amounts",
         file: || {
             let amounts = [i16::MAX, i16::MIN].map(i16::cast_unsigned);
-            let all = (5..=17).chain(21..=40).filter(|number| *number != 14);
-            let records: Vec<_> = all
+            let all_numbers = (5..=17).chain(21..=40).filter(|number| *number != 14);
+            let records: Vec<_> = all_numbers
                 .map(|number| [WHEEL, number, amounts[usize::from(number % 2)], 0, 2 * (number % 2)])
                 .collect();
             with_modulators(&records)

@@ -19,11 +19,11 @@ fn a_stopped_preparation_can_be_continued() {
     let all_bytes = 4 * (2 << 20);
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (all_bytes, 0));
     let mut calls = 0;
-    let stopped = bank.prepare_while(&PRESET, &mut || {
+    let stopped_result = bank.prepare_while(&PRESET, &mut || {
         calls += 1;
         calls <= 20
     });
-    assert_eq!(stopped, Err(BankError::Stopped));
+    assert_eq!(stopped_result, Err(BankError::Stopped));
     assert_eq!(calls, 21);
     // The first stream is decoded; the second was stopped in the middle.
     assert_eq!(bank.decoded_bytes(), 2 << 20);
@@ -37,8 +37,8 @@ fn a_stopped_preparation_can_be_continued() {
 fn many_different_setup_headers_exceed_the_cost_limit() {
     let header = |number: u32| [1 + number % 9, 1 + number / 9 % 9, 1 + number / 81];
     let streams: Vec<Vec<u8>> = (0..600).map(|number| silent(4_096, &header(number))).collect();
-    let refused = bank(&streams).prepare(&PRESET);
-    assert!(matches!(refused, Err(BankError::TooCostly { .. })), "{refused:?}");
+    let refusal = bank(&streams).prepare(&PRESET);
+    assert!(matches!(refusal, Err(BankError::TooCostly { .. })), "{refusal:?}");
     // Equal headers are parsed only once, so the same number of streams is within the limit.
     let equal_headers = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
     equal_headers.prepare(&PRESET).expect("within the cost limit");
@@ -47,8 +47,8 @@ fn many_different_setup_headers_exceed_the_cost_limit() {
 
 #[test]
 fn the_size_of_the_tables_grows_with_the_number_of_samples() {
-    let small = bank(&[silent(4_096, &[])]);
-    let large = bank(&vec![silent(4_096, &[]); 200]);
-    assert!(small.table_bytes() > 200, "{}", small.table_bytes());
-    assert!(large.table_bytes() > 100 * 200, "{}", large.table_bytes());
+    let small_bank = bank(&[silent(4_096, &[])]);
+    let large_bank = bank(&vec![silent(4_096, &[]); 200]);
+    assert!(small_bank.table_bytes() > 200, "{}", small_bank.table_bytes());
+    assert!(large_bank.table_bytes() > 100 * 200, "{}", large_bank.table_bytes());
 }

@@ -124,8 +124,9 @@ pub(crate) const CASES: &[Case] = &[
         name: "all tables in a LIST chunk inside the LIST chunk pdta",
         file: || {
             file(|file| {
-                let inner = list(file, b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
-                list(file, b"pdta").chunks.push(Chunk::new(b"LIST", inner));
+                let inner_chunks =
+                    list(file, b"pdta").chunks.drain(..).flat_map(|chunk| chunk.body).collect();
+                list(file, b"pdta").chunks.push(Chunk::new(b"LIST", inner_chunks));
             })
         },
         outcome: Refused("the phdr chunk is missing"),
@@ -167,11 +168,11 @@ pub(crate) const CASES: &[Case] = &[
         name: "unknown chunks and lists",
         file: || {
             file(|file| {
-                let known = list(file, b"pdta").clone();
-                let mut unknown = List { kind: *b"what", ..known };
-                unknown.chunks.iter_mut().for_each(|chunk| chunk.id = *b"????");
+                let chunk_list = list(file, b"pdta").clone();
+                let mut unknown_list = List { kind: *b"what", ..chunk_list };
+                unknown_list.chunks.iter_mut().for_each(|chunk| chunk.id = *b"????");
                 list(file, b"pdta").chunks.insert(0, Chunk::new(b"phdx", vec![1; 37]));
-                file.lists.insert(0, unknown);
+                file.lists.insert(0, unknown_list);
             })
         },
         outcome: Audible(&[]),

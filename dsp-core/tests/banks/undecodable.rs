@@ -22,18 +22,18 @@ fn bank(has_damaged_zone: bool) -> Bank {
     let mut tables = Tables { version: (3, 0), ..Tables::new() };
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 1_000).collect();
     let intact = tables.add_sample(&ramp, 50..150);
-    let damaged = tables.add_sample(&[], 10..90);
+    let damaged_bank = tables.add_sample(&[], 10..90);
     let mut stream = silent(1_000, &[3]);
     // This damages a header page, so the length on the last page can still be read.
     stream[60] ^= 0xff;
     let start = tables.wave.len();
     tables.wave.extend(stream);
-    let header = &mut tables.samples[usize::from(damaged)];
+    let header = &mut tables.samples[usize::from(damaged_bank)];
     (header.start, header.end, header.kind) = (start as u32, tables.wave.len() as u32, VORBIS_MONO);
     let instrument = tables.add_instrument();
     tables.add_instrument_zone((&[(54, 1)], &[]), Some(intact));
     if has_damaged_zone {
-        tables.add_instrument_zone((&[(54, 1), (57, 1)], &[]), Some(damaged));
+        tables.add_instrument_zone((&[(54, 1), (57, 1)], &[]), Some(damaged_bank));
     }
     tables.add_preset(0, 0);
     tables.add_preset_zone((&[], &[]), Some(instrument));
@@ -70,10 +70,11 @@ fn held_notes(bank: &Bank) -> Vec<u32> {
 
 #[test]
 fn a_zone_that_cannot_be_decoded_steals_no_voice() {
-    let (damaged, intact) = (bank(true), bank(false));
+    let (damaged_bank, intact) = (bank(true), bank(false));
     let expected = held_notes(&intact);
     assert!(expected.iter().any(|bits| f32::from_bits(*bits) != 0.0));
-    assert!(held_notes(&damaged) == expected, "a damaged zone changes the output");
-    let reduced = Bank::from_vec(damaged.write_reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
-    assert!(held_notes(&reduced) == expected, "the reduced bank has another output");
+    assert!(held_notes(&damaged_bank) == expected, "a damaged zone changes the output");
+    let reduced_bank =
+        Bank::from_vec(damaged_bank.write_reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");
+    assert!(held_notes(&reduced_bank) == expected, "the reduced bank has another output");
 }

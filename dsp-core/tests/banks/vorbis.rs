@@ -220,8 +220,8 @@ pub(crate) const CASES: &[Case] = &[
                 tables.add_instrument();
                 for _ in 0..1_000 {
                     tables.samples.push(tables.samples[0].clone());
-                    let last = tables.samples.len() as u16 - 1;
-                    tables.add_instrument_zone((&[], &[]), Some(last));
+                    let last_sample = tables.samples.len() as u16 - 1;
+                    tables.add_instrument_zone((&[], &[]), Some(last_sample));
                 }
                 tables.preset_generators[0].1 = 2;
             })

@@ -164,8 +164,8 @@ fn a_number_replaces_the_generator_of_the_preset() {
 fn controllers_add_to_a_send() {
     // Section 8.4.9: controller 93 at 64 adds 100 tenths of a per cent, as many as 128 units.
     let sent = |events: &[Event]| rms(part(&play(&Rig::level(&[]), events, 0.5).chorus, 0.1, 0.5));
-    let both = sent(&[&awe32(CHORUS, 128)[..], &[control(93, 64)]].concat());
-    assert_near("controller and number together", db(both / sent(&[control(93, 64)])), 6.02, 0.01);
+    let summed_sends = sent(&[&awe32(CHORUS, 128)[..], &[control(93, 64)]].concat());
+    assert_near("controller and number together", db(summed_sends / sent(&[control(93, 64)])), 6.02, 0.01);
 }
 
 /// Low byte of the data and cutoff in hertz. S. Christian Collins measured these on an Audigy 2
@@ -198,12 +198,12 @@ fn the_low_data_byte_sets_the_cutoff_from_100_hz_to_8_khz() {
     let select = [control(99, 127), control(98, CUTOFF)];
     for (value, hz) in CUTOFFS_HZ {
         let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
-        let open = level(&tuned(hz, &[]), &[]);
+        let open_level = level(&tuned(hz, &[]), &[]);
         let check = |label: &str, zone_cents: i16, data: &[Event]| {
             let rig = tuned(hz, &[(INITIAL_FILTER_FC, zone_cents)]);
             let events = [&select[..], data].concat();
             let label = format!("{value}, {label}");
-            assert_near(&label, db(level(&rig, &events) / open), -3.01, 0.15);
+            assert_near(&label, db(level(&rig, &events) / open_level), -3.01, 0.15);
         };
         check("an open filter in the zone", 13_500, &[control(6, 64), control(38, value)]);
         check("a closed filter in the zone", 1_500, &[control(6, 64), control(38, value)]);
@@ -253,8 +253,8 @@ fn lfo_rates_are_0_084_hz_a_unit() {
     assert_near("the peak of LFO 2", cents_at(&sound.left, 0.25 / 0.84, SINE_HZ), 600.0, 25.0);
     assert_near("the trough of LFO 2", cents_at(&sound.left, 0.75 / 0.84, SINE_HZ), -600.0, 25.0);
     // An LFO with a rate of 0 Hz does not change the pitch.
-    let stopped = play(&Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]), &awe32(RATE_LFO_2, 0), 1.0);
-    assert_near("LFO 2 at 0 Hz", cents_at(&stopped.left, 0.8, SINE_HZ), 0.0, 3.0);
+    let stopped_lfo = play(&Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]), &awe32(RATE_LFO_2, 0), 1.0);
+    assert_near("LFO 2 at 0 Hz", cents_at(&stopped_lfo.left, 0.8, SINE_HZ), 0.0, 3.0);
 }
 
 #[test]
@@ -274,16 +274,16 @@ fn realtime_numbers_change_sounding_notes_and_all_numbers_change_the_next_note()
     for number in 0..=26 {
         let mut events = vec![(0.0, on(60, 127))];
         events.extend(at(0.5, &awe32(number, 60)));
-        let changed = outputs(rig.play(&events, 0.9));
-        assert_eq!(changed != untouched, REALTIME.contains(&number), "number {number}");
+        let changed_outputs = outputs(rig.play(&events, 0.9));
+        assert_eq!(changed_outputs != untouched, REALTIME.contains(&number), "number {number}");
         let two_notes = |events_between: &[(f64, Event)]| {
             let mut events = vec![(0.0, on(60, 127)), (0.3, off(60))];
             events.extend(events_between);
             events.extend([(0.4, on(60, 127)), (1.0, off(60))]);
             outputs(rig.play(&events, 1.6))
         };
-        let changed = two_notes(&at(0.35, &awe32(number, 60)));
-        assert!(changed != two_notes(&[]), "number {number} does not change the next note");
+        let changed_outputs = two_notes(&at(0.35, &awe32(number, 60)));
+        assert!(changed_outputs != two_notes(&[]), "number {number} does not change the next note");
     }
 }
 
@@ -296,13 +296,13 @@ fn selecting_a_number_clears_the_low_byte_of_the_data() {
         outputs(play(&rig, &events, 1.2))
     };
     // Data of 128 have a high byte of 65 and a low byte of 0.
-    let delayed = sound(&awe32(DELAY_LFO_1, 128));
+    let delayed_sound = sound(&awe32(DELAY_LFO_1, 128));
     let by_msb_alone = [control(99, 127), control(98, DELAY_LFO_1), control(6, 65)];
-    assert!(sound(&by_msb_alone) == delayed, "the NRPN's MSB and LSB do not clear the low byte");
-    assert!(sound(&by_msb_alone[1..]) == delayed, "the NRPN's LSB does not clear the low byte");
+    assert!(sound(&by_msb_alone) == delayed_sound, "the NRPN's MSB and LSB do not clear the low byte");
+    assert!(sound(&by_msb_alone[1..]) == delayed_sound, "the NRPN's LSB does not clear the low byte");
     let reversed = [control(98, DELAY_LFO_1), control(99, 127), control(6, 65)];
-    assert!(sound(&reversed) == delayed, "the LSB before the MSB does not clear the low byte");
-    assert!(sound(&awe32(DELAY_LFO_1, 255)) != delayed);
+    assert!(sound(&reversed) == delayed_sound, "the LSB before the MSB does not clear the low byte");
+    assert!(sound(&awe32(DELAY_LFO_1, 255)) != delayed_sound);
 }
 
 #[test]

@@ -58,15 +58,15 @@ fn events(bend_range: u8) -> Vec<(f64, Event)> {
     let mut events = settings.map(|event| (0.0, event)).to_vec();
     for number in 0..24_u8 {
         let secs = f64::from(number) * 2_111.0 / RATE_HZ;
-        let later = |frames: u32| secs + f64::from(frames) / RATE_HZ;
+        let later_secs = |frames: u32| secs + f64::from(frames) / RATE_HZ;
         events.push((secs, on(40 + number * 5 % 37, 60 + number * 2)));
-        events.push((later(7), bend(i16::from(number) * 300 - 3_000)));
-        events.push((later(500), control(1, number * 5)));
-        events.push((later(701), control(11, 127 - number)));
-        events.push((later(1_203), control(64, number % 3 * 60)));
-        events.push((later(1_950), off(40 + number * 5 % 37)));
+        events.push((later_secs(7), bend(i16::from(number) * 300 - 3_000)));
+        events.push((later_secs(500), control(1, number * 5)));
+        events.push((later_secs(701), control(11, 127 - number)));
+        events.push((later_secs(1_203), control(64, number % 3 * 60)));
+        events.push((later_secs(1_950), off(40 + number * 5 % 37)));
     }
-    events.sort_by(|one, other| one.0.total_cmp(&other.0));
+    events.sort_by(|first_event, second_event| first_event.0.total_cmp(&second_event.0));
     events
 }
 
@@ -83,11 +83,11 @@ fn the_output_does_not_depend_on_the_call_size() {
                 let rig = Rig::of(&modulated_bank()).with_polyphony(8).with_interpolation(interpolation);
                 rig.with_call_frames(call_frames).play(&events(bend_range), 1.5)
             };
-            let whole = play(&[usize::MAX]);
-            assert!(whole.left.iter().any(|value| value.abs() > 0.05), "silent");
+            let whole_sound = play(&[usize::MAX]);
+            assert!(whole_sound.left.iter().any(|value| value.abs() > 0.05), "silent");
             for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
                 let label = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
-                assert!(bits(&play(call_frames)) == bits(&whole), "{label}");
+                assert!(bits(&play(call_frames)) == bits(&whole_sound), "{label}");
             }
         }
     }

@@ -45,9 +45,14 @@ fn registered_parameter_0_is_the_bend_range() {
     let rig = Rig::sine(&[]);
     for (semitones, cents) in [(0_u8, 0_u8), (7, 0), (12, 50), (24, 0)] {
         let range = [control(DATA, semitones), control(DATA_LSB, cents)];
-        let measured = cents_after(&rig, &[&registered(0), &range, &[bend(-8_192)]]);
+        let measured_cents = cents_after(&rig, &[&registered(0), &range, &[bend(-8_192)]]);
         let expected = -100.0 * f64::from(semitones) - f64::from(cents);
-        assert_near(&format!("{semitones} semitones, {cents} cents"), measured, expected, TOLERANCE_CENTS);
+        assert_near(
+            &format!("{semitones} semitones, {cents} cents"),
+            measured_cents,
+            expected,
+            TOLERANCE_CENTS,
+        );
     }
 }
 
@@ -61,8 +66,8 @@ fn registered_parameters_1_and_2_are_the_tuning() {
         -100.0,
         TOLERANCE_CENTS,
     );
-    let measured = cents_after(&rig, &[&registered(2), &[control(DATA, 64 + 7)]]);
-    assert_near("7 semitones up", measured, 700.0, TOLERANCE_CENTS);
+    let measured_cents = cents_after(&rig, &[&registered(2), &[control(DATA, 64 + 7)]]);
+    assert_near("7 semitones up", measured_cents, 700.0, TOLERANCE_CENTS);
 }
 
 #[test]
@@ -78,8 +83,13 @@ fn data_increment_and_decrement_change_the_value() {
     // MIDI RP-018: an increment adds a cent to the bend range, which is two semitones at first.
     for (step, count, expected) in [(INCREMENT, 30, 230.0), (INCREMENT, 130, 330.0), (DECREMENT, 1, 199.0)] {
         let steps = vec![control(step, 0); count];
-        let measured = cents_after(&rig, &[&registered(0), &steps, &[bend(-8_192)]]);
-        assert_near(&format!("{count} steps of controller {step}"), measured, -expected, TOLERANCE_CENTS);
+        let measured_cents = cents_after(&rig, &[&registered(0), &steps, &[bend(-8_192)]]);
+        assert_near(
+            &format!("{count} steps of controller {step}"),
+            measured_cents,
+            -expected,
+            TOLERANCE_CENTS,
+        );
     }
     // 8192 increments of the fine tuning are 100 cents.
     let steps = vec![control(INCREMENT, 0); 2_048];
@@ -95,16 +105,16 @@ fn data_increment_and_decrement_change_the_value() {
 fn data_without_a_selected_parameter_changes_nothing() {
     let rig = Rig::sine(&[]);
     let null_parameter = [control(101, 127), control(100, 127)];
-    let measured = cents_after(&rig, &[&registered(2), &null_parameter, &[control(DATA, 90)]]);
-    assert_near("data after the null parameter", measured, 0.0, TOLERANCE_CENTS);
+    let measured_cents = cents_after(&rig, &[&registered(2), &null_parameter, &[control(DATA, 90)]]);
+    assert_near("data after the null parameter", measured_cents, 0.0, TOLERANCE_CENTS);
 }
 
 #[test]
 fn generators_are_nonregistered_parameters() {
     // Section 9.6: one unit of data is a cent of the fine tuning, but two timecents of the release.
     let rig = Rig::sine(&[]);
-    let measured = cents_after(&rig, &[&generator_parameter(FINE_TUNE as u8), &enter(-40)]);
-    assert_near("fine tune", measured, -40.0, TOLERANCE_CENTS);
+    let measured_cents = cents_after(&rig, &[&generator_parameter(FINE_TUNE as u8), &enter(-40)]);
+    assert_near("fine tune", measured_cents, -40.0, TOLERANCE_CENTS);
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -1_200)]);
     let mut events: Vec<_> = [generator_parameter(RELEASE_VOL_ENV as u8), enter(600)].concat();
     events.push(on(60, 127));
@@ -139,8 +149,8 @@ fn generator_numbers_above_a_hundred_are_summed() {
     let rig = Rig::sine(&[]);
     let select_152 = [control(99, 120), control(98, 100), control(98, 52)];
     assert_near("generator 152", cents_after(&rig, &[&select_152, &enter(50)]), 0.0, TOLERANCE_CENTS);
-    let measured = cents_after(&rig, &[&select_152, &generator_parameter(52), &enter(50)]);
-    assert_near("generator 52", measured, 50.0, TOLERANCE_CENTS);
+    let measured_cents = cents_after(&rig, &[&select_152, &generator_parameter(52), &enter(50)]);
+    assert_near("generator 52", measured_cents, 50.0, TOLERANCE_CENTS);
 }
 
 /// Returns a rig whose bank has [`PRESETS`].
@@ -211,6 +221,6 @@ fn reset_all_controllers_leaves_volume_pan_and_sends() {
         0.0,
         TOLERANCE_CENTS,
     );
-    let measured = cents_after(&rig, &[&registered(2), &[reset, control(DATA, 90)]]);
-    assert_near("data for the parameter selected before the reset", measured, 0.0, TOLERANCE_CENTS);
+    let measured_cents = cents_after(&rig, &[&registered(2), &[reset, control(DATA, 90)]]);
+    assert_near("data for the parameter selected before the reset", measured_cents, 0.0, TOLERANCE_CENTS);
 }

@@ -148,11 +148,11 @@ fn reset_all_controllers_resets_the_wheel_and_the_pressures() {
 
 #[test]
 fn mode_messages_do_not_change_controllers() {
-    let plain = Rig::of(&tables(&level(), &[], &[]));
+    let plain_rig = Rig::of(&tables(&level(), &[], &[]));
     for number in NOTES_OFF.into_iter().chain([ALL_SOUND_OFF]) {
         let events = [(0.0, control(11, 64)), (0.0, control(number, 0)), (0.0, on(60, 127))];
         let expected = 40.0 * libm::log10(64.0 / 127.0);
-        let measured = db_at(&plain.play(&events, 0.2), 0.1);
-        assert_near(&format!("expression after {number}"), measured, expected, 0.02);
+        let measured_db = db_at(&plain_rig.play(&events, 0.2), 0.1);
+        assert_near(&format!("expression after {number}"), measured_db, expected, 0.02);
     }
 }

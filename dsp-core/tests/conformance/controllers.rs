@@ -42,13 +42,13 @@ fn the_level_ramps_within_ten_milliseconds() {
         for frames in [24_000_usize, 24_001, 24_062, 24_063, 24_100] {
             let change = (frames as f64 / RATE_HZ, control(controller, 32));
             let sound = rig.play(&[(0.0, control(controller, 127)), (0.0, on(60, 127)), change], 0.7).left;
-            let (before, after) = (sound[frames - 1], sound[frame(0.69)]);
-            assert_near("10 ms later", db(sound[frames + 480] / after), 0.0, 0.01);
+            let (value_before, value_after) = (sound[frames - 1], sound[frame(0.69)]);
+            assert_near("10 ms later", db(sound[frames + 480] / value_after), 0.0, 0.01);
             let step = sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
             assert!(
-                step < 0.05 * (before - after),
+                step < 0.05 * (value_before - value_after),
                 "the level changes by {step} in a frame, of {} in all",
-                before - after
+                value_before - value_after
             );
         }
     }
@@ -98,10 +98,10 @@ fn the_modulation_wheel_and_pressure_add_vibrato_to_a_sounding_note() {
 #[test]
 fn another_note_does_not_change_the_level_of_a_sounding_note() {
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
-    let alone = rig.play(&[(0.0, on(60, 50))], 0.5).left;
+    let single_note = rig.play(&[(0.0, on(60, 50))], 0.5).left;
     let events = [(0.0, on(60, 50)), (0.1, on(72, 120)), (0.15, crate::rig::off(72))];
     let after_another = rig.play(&events, 0.5).left;
-    assert_near("the level", db(after_another[frame(0.4)] / alone[frame(0.4)]), 0.0, 0.001);
+    assert_near("the level", db(after_another[frame(0.4)] / single_note[frame(0.4)]), 0.0, 0.001);
 }
 
 #[test]
@@ -115,9 +115,10 @@ fn a_note_silenced_by_a_controller_becomes_audible_again() {
             db(sound.left[frame(2.0)].max(1e-12) / sound.left[frame(2.9)]) < -95.0,
             "the note is not silent"
         );
-        let full = Rig::level(&[]).play(&[(0.0, control(7, 127)), (0.0, on(60, 127))], 0.1).left[frame(0.05)];
+        let full_level =
+            Rig::level(&[]).play(&[(0.0, control(7, 127)), (0.0, on(60, 127))], 0.1).left[frame(0.05)];
         let volume_db = if controller == 7 { 0.0 } else { concave_db(100) };
-        let measured = db(sound.left[frame(2.9)] / full);
-        assert_near(&format!("controller {controller}"), measured, volume_db - 40.0, 0.05);
+        let measured_db = db(sound.left[frame(2.9)] / full_level);
+        assert_near(&format!("controller {controller}"), measured_db, volume_db - 40.0, 0.05);
     }
 }

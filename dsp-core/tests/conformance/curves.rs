@@ -130,9 +130,9 @@ fn the_pitch_wheel_follows_the_same_curves_with_14_bits() {
                 rig.play(&[(0.0, bend(value)), (0.0, on(60, 127))], 0.1).left[frame(0.09)]
             };
             let modulator = [WHEEL | bits, INITIAL_ATTENUATION, 100, NONE, LINEAR];
-            let measured = -10.0 * db(level(&[modulator]) / level(&[]));
+            let measured_cb = -10.0 * db(level(&[modulator]) / level(&[]));
             let expected = 100.0 * curve((f64::from(value) + 8_192.0) / 16_383.0);
-            assert_near(&format!("{bits:#x} at {value}"), measured, expected, TOLERANCE_CB);
+            assert_near(&format!("{bits:#x} at {value}"), measured_cb, expected, TOLERANCE_CB);
         }
     }
 }

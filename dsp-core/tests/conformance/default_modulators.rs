@@ -35,8 +35,8 @@ fn velocity_attenuates() {
     let rig = Rig::level(&[]);
     let full = left(&rig.hold(60, 127, 0.1));
     for velocity in [1, 10, 32, 64, 100, 126] {
-        let measured = db(left(&rig.hold(60, velocity, 0.1)) / full);
-        assert_near(&format!("velocity {velocity}"), measured, concave_db(velocity), 0.02);
+        let measured_db = db(left(&rig.hold(60, velocity, 0.1)) / full);
+        assert_near(&format!("velocity {velocity}"), measured_db, concave_db(velocity), 0.02);
     }
 }
 
@@ -47,8 +47,8 @@ fn volume_and_expression_attenuate() {
     for controller in [VOLUME, EXPRESSION] {
         let full = left(&with_controller(&rig, controller, 127));
         for value in [1, 16, 64, 100] {
-            let measured = db(left(&with_controller(&rig, controller, value)) / full);
-            assert_near(&format!("controller {controller} at {value}"), measured, concave_db(value), 0.02);
+            let measured_db = db(left(&with_controller(&rig, controller, value)) / full);
+            assert_near(&format!("controller {controller} at {value}"), measured_db, concave_db(value), 0.02);
         }
         assert!(db(left(&with_controller(&rig, controller, 0)).max(1e-12) / full) <= -95.9);
     }

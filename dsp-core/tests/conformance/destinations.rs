@@ -5,8 +5,8 @@ use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame, part, rms};
 use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, Sound, control, level, off, on, sine, tables};
 
-/// A controller that no default modulator uses, and the source of its switch curve, which is 0
-/// below a value of 64 and 1 from 64 on.
+/// A controller that no default modulator uses, and the source of its switch curve: 0 below a value
+/// of 64, 1 from 64 on.
 const CONTROLLER: u8 = 16;
 const SWITCH: u16 = 0xc80 | CONTROLLER as u16;
 
@@ -33,9 +33,9 @@ fn db_at(sound: &Sound, secs: f64) -> f64 {
 
 #[test]
 fn the_modulator_does_nothing_while_the_controller_is_off() {
-    let plain = Rig::level(&[]).hold(60, 127, 0.2);
+    let plain_sound = Rig::level(&[]).hold(60, 127, 0.2);
     let with_modulator = rig(&level(), &[], INITIAL_ATTENUATION, 300).hold(60, 127, 0.2);
-    assert!(with_modulator.left == plain.left);
+    assert!(with_modulator.left == plain_sound.left);
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn attenuations_are_in_centibels() {
     let sound = play_with_controller_on(&rig(&level(), &decay, SUSTAIN_VOL_ENV, 60), 1.0, 0.2);
     assert_near("number 37", db_at(&sound, 0.1), -10.0, 0.02);
     // An LFO of 0.5 Hz peaks after half a second.
-    let slow = [(INITIAL_ATTENUATION, 500), (FREQ_MOD_LFO, -4_837)];
-    let sound = play_with_controller_on(&rig(&level(), &slow, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
+    let slow_zone = [(INITIAL_ATTENUATION, 500), (FREQ_MOD_LFO, -4_837)];
+    let sound = play_with_controller_on(&rig(&level(), &slow_zone, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
     assert_near("number 13", db_at(&sound, 0.5), -20.0 + 6.0, 0.1);
 }
 
@@ -61,13 +61,13 @@ fn times_are_in_timecents() {
         let sound = play_with_controller_on(&rig(&level(), &generators, destination, 1_200), 1.5, 2.5);
         assert_near(&format!("number {destination}"), db_at(&sound, at.0), at.1, tolerance_db);
     };
-    let silent = [(SUSTAIN_VOL_ENV, 1_000)];
+    let silent_zone = [(SUSTAIN_VOL_ENV, 1_000)];
     check(&[], ATTACK_VOL_ENV, (0.5, -6.02), 0.1);
     check(&[], RELEASE_VOL_ENV, (2.0, -48.0), 0.3);
-    check(&silent, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
-    check(&[&silent[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
-    let delayed = rig(&level(), &[(DELAY_VOL_ENV, -1_200)], DELAY_VOL_ENV, 1_200);
-    let sound = play_with_controller_on(&delayed, 2.0, 1.2).left;
+    check(&silent_zone, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
+    check(&[&silent_zone[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
+    let delayed_sound = rig(&level(), &[(DELAY_VOL_ENV, -1_200)], DELAY_VOL_ENV, 1_200);
+    let sound = play_with_controller_on(&delayed_sound, 2.0, 1.2).left;
     let first_frame = sound.iter().position(|value| *value != 0.0).expect("a sound");
     assert_near("number 33", first_frame as f64 / RATE_HZ, 1.0, 0.001);
 }
@@ -83,8 +83,8 @@ fn the_times_of_the_modulation_envelope_are_in_timecents() {
         ];
         let generators = [&swept, generators, &[(destination, -1_200)]].concat();
         let sound = play_with_controller_on(&rig(&sine(), &generators, destination, 1_200), 1.5, 2.3);
-        let measured = cents_at(&sound.left, secs, SINE_HZ);
-        assert_near(&format!("number {destination}"), measured, expected_cents, 12.0);
+        let measured_cents = cents_at(&sound.left, secs, SINE_HZ);
+        assert_near(&format!("number {destination}"), measured_cents, expected_cents, 12.0);
     };
     // The modulator doubles each time from half a second to a second. The delay and the hold then
     // end after a second, and the attack, the decay and the release are half done after half a
@@ -147,12 +147,12 @@ fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
         let events = [(0.0, control(CONTROLLER, 127)), (0.0, on(key, 127))];
         rms(part(&rig.play(&events, 0.5).left, 0.2, 0.5))
     };
-    let open = |key: u8| level_of(&Rig::sine(&[]), key);
-    let lowered = rig(&sine(), &[(INITIAL_FILTER_FC, 8_251)], INITIAL_FILTER_FC, -1_200);
-    assert_near("number 8", db(level_of(&lowered, 60) / open(60)), -3.01, 0.1);
+    let open_level = |key: u8| level_of(&Rig::sine(&[]), key);
+    let lowered_rig = rig(&sine(), &[(INITIAL_FILTER_FC, 8_251)], INITIAL_FILTER_FC, -1_200);
+    assert_near("number 8", db(level_of(&lowered_rig, 60) / open_level(60)), -3.01, 0.1);
     // A resonance of 10 dB lowers the bass by 5 dB.
     let resonant = rig(&sine(), &[(INITIAL_FILTER_FC, 7_051)], INITIAL_FILTER_Q, 100);
-    assert_near("number 9", db(level_of(&resonant, 24) / open(24)), -5.0, 0.2);
+    assert_near("number 9", db(level_of(&resonant, 24) / open_level(24)), -5.0, 0.2);
     // The LFO of 0.5 Hz at its peak and the envelope at its sustain lower the cutoff by an octave.
     let generators = [(INITIAL_FILTER_FC, 8_251), (FREQ_MOD_LFO, -4_837)];
     for destination in [MOD_LFO_TO_FILTER_FC, MOD_ENV_TO_FILTER_FC] {

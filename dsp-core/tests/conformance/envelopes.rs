@@ -137,18 +137,18 @@ fn the_generator_keynum_scales_the_envelope_instead_of_the_key() {
 fn a_voice_ends_96_db_below_full_scale() {
     // Each voice plays a sample of full scale or of -30 dB. It falls in its release, or in its
     // decay while the key is down.
-    let quiet: Vec<i16> = level().iter().map(|value| value / 32).collect();
+    let quiet_samples: Vec<i16> = level().iter().map(|value| value / 32).collect();
     let envelopes: [(&[(u16, i16)], f64); 2] =
         [(&[(RELEASE_VOL_ENV, 0)], 0.1), (&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 1_440)], 1.15)];
-    for frames in [level(), quiet] {
+    for frames in [level(), quiet_samples] {
         for (envelope, release_secs) in envelopes {
             let rig = Rig::of(&tables(&frames, envelope, &[]));
             let sound = rig.play(&[(0.0, on(60, 127)), (release_secs, off(60))], 1.2);
-            let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+            let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
             // The level is that of both channels together, because the pan divides the voice among
             // them. The default volume of 100 attenuates by 4.15 dB. The engine ignores this
             // attenuation, because a controller could remove it.
-            let level_db = db(libm::hypot(sound.left[last], sound.right[last])) + 4.15;
+            let level_db = db(libm::hypot(sound.left[last_frame], sound.right[last_frame])) + 4.15;
             assert_near("the level of the last frame", level_db, -96.0, 0.3);
             assert_eq!(sound.active_voices, 0);
         }
@@ -266,8 +266,8 @@ fn a_note_whose_attenuation_a_controller_removes_plays_until_it_has_decayed() {
     let generators = [(INITIAL_ATTENUATION, 1_440), (DECAY_VOL_ENV, 2_400), (SUSTAIN_VOL_ENV, 1_440)];
     let rig = Rig::of(&tables(&level(), &generators, &[CONTROLLER_1_TO_ATTENUATION]));
     let sound = rig.play(&[(0.0, control(1, 127)), (0.0, on(60, 127))], 5.0);
-    let last = sound.left.iter().rev().find(|value| **value != 0.0).expect("a sound").abs();
-    assert!(db(last) < -95.0, "the note ends at {} dBFS", db(last));
+    let last_frame = sound.left.iter().rev().find(|value| **value != 0.0).expect("a sound").abs();
+    assert!(db(last_frame) < -95.0, "the note ends at {} dBFS", db(last_frame));
 }
 
 #[test]
@@ -293,11 +293,13 @@ fn a_voice_with_a_silent_loop_plays_its_loud_start() {
 #[test]
 fn an_unchanged_controller_value_does_not_change_a_note() {
     let rig = Rig::level(&[(DECAY_VOL_ENV, 0), (SUSTAIN_VOL_ENV, 300)]);
-    let alone = rig.play(&[(0.1, on(60, 127))], 0.5);
+    let single_note = rig.play(&[(0.1, on(60, 127))], 0.5);
     // The expression and the pitch wheel have these values by default.
-    for unchanged in [control(11, 127), bend(0)] {
-        for events in [[(0.1, unchanged), (0.1, on(60, 127))], [(0.1, on(60, 127)), (0.1, unchanged)]] {
-            assert!(rig.play(&events, 0.5).left == alone.left, "{events:?}");
+    for unchanged_event in [control(11, 127), bend(0)] {
+        for events in
+            [[(0.1, unchanged_event), (0.1, on(60, 127))], [(0.1, on(60, 127)), (0.1, unchanged_event)]]
+        {
+            assert!(rig.play(&events, 0.5).left == single_note.left, "{events:?}");
         }
     }
 }
@@ -310,12 +312,15 @@ fn a_note_ends_without_a_click_if_another_event_coincides_with_the_note_off() {
         let sound = rig.play(events, 0.6).left;
         sound[100..].windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max) / sound[100]
     };
-    let alone = step(&[(0.0, on(60, 127)), (0.503, off(60))]);
+    let single_note = step(&[(0.0, on(60, 127)), (0.503, off(60))]);
     for event in [bend(0), control(64, 0), control(11, 127)] {
-        let both = step(&[(0.0, on(60, 127)), (0.503, off(60)), (0.503, event)]);
-        assert!(both <= alone + 0.001, "the step is {both:.3} with {event:?} and {alone:.3} without");
+        let summed_steps = step(&[(0.0, on(60, 127)), (0.503, off(60)), (0.503, event)]);
+        assert!(
+            summed_steps <= single_note + 0.001,
+            "the step is {summed_steps:.3} with {event:?} and {single_note:.3} without"
+        );
     }
-    assert!(alone < 0.1, "the step is {alone:.3}");
+    assert!(single_note < 0.1, "the step is {single_note:.3}");
 }
 
 #[test]
@@ -332,8 +337,8 @@ fn the_filter_opens_when_the_delay_of_the_modulation_envelope_ends() {
         ]);
         let sound = rig.hold(96, 127, 0.2).left;
         let full_level = sound[9_000..].iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
-        let opened = sound.iter().position(|value| value.abs() > 0.1 * full_level).expect("opens");
-        let secs = opened as f64 / RATE_HZ;
+        let opening_frame = sound.iter().position(|value| value.abs() > 0.1 * full_level).expect("opens");
+        let secs = opening_frame as f64 / RATE_HZ;
         assert!(
             (0.95..1.05).contains(&(secs / delay_secs)),
             "the filter opens after {secs:.5} s, not {delay_secs} s"

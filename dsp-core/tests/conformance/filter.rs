@@ -26,11 +26,11 @@ fn butterworth_db(ratio: f64) -> f64 {
 fn the_response_is_minus_3_db_at_the_cutoff_and_minus_12_an_octave_above() {
     for octaves in [-2, -1, 0, 1, 2, 3] {
         let key = (60 + 12 * octaves) as u8;
-        let measured = response_db(&[(INITIAL_FILTER_FC, AT_SINE)], key);
+        let measured_db = response_db(&[(INITIAL_FILTER_FC, AT_SINE)], key);
         let expected = butterworth_db(libm::exp2(f64::from(octaves)));
         // The bilinear transform steepens the slope towards half the sample rate.
         let tolerance = if octaves > 1 { 1.0 } else { 0.15 };
-        assert_near(&format!("{octaves} octaves above"), measured, expected, tolerance);
+        assert_near(&format!("{octaves} octaves above"), measured_db, expected, tolerance);
     }
 }
 
@@ -127,9 +127,9 @@ fn a_filter_continues_to_ring_after_the_end_of_its_sample() {
     let sound = rig.hold(60, 127, 2.0);
     let peak = sound.left.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
     // The level is the peak of the last period of 436 frames.
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     let loudest = |part: &[f64]| part.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
-    let end = db(loudest(&sound.left[last - 436..=last]));
+    let end = db(loudest(&sound.left[last_frame - 436..=last_frame]));
     assert!((-112.0..-96.0).contains(&end), "the voice ends at {end} dBFS, with a peak of {} dBFS", db(peak));
     assert_near("voices at the end", sound.active_voices as f64, 0.0, 0.0);
 }
@@ -143,9 +143,9 @@ fn a_moving_cutoff_with_the_highest_resonance_stays_bounded() {
         (MOD_LFO_TO_FILTER_FC, 12_000),
         (FREQ_MOD_LFO, 4_500),
     ];
-    for more in [&[][..], &[(ATTACK_VOL_ENV, 8_000), (MOD_ENV_TO_FILTER_FC, 12_000)]] {
+    for more_generators in [&[][..], &[(ATTACK_VOL_ENV, 8_000), (MOD_ENV_TO_FILTER_FC, 12_000)]] {
         for key in [36, 60, 96] {
-            let sound = Rig::sine(&[&generators[..], more].concat()).hold(key, 127, 3.0);
+            let sound = Rig::sine(&[&generators[..], more_generators].concat()).hold(key, 127, 3.0);
             let peak = sound.left.iter().fold(0.0, |peak, value| f64::max(peak, value.abs()));
             assert!(sound.left.iter().all(|value| value.is_finite()), "key {key}");
             assert!(peak < 1e6, "key {key}: {peak}");

@@ -24,16 +24,16 @@ fn play(rig: &Rig, generator: u16, data: i16, release_secs: f64, secs: f64) -> S
 fn a_unit_of_the_cutoff_is_two_cents() {
     // Data of -600 lower the cutoff by an octave to the sine, where the filter attenuates by 3 dB.
     let level = |sound: &Sound, from_secs: f64| rms(part(&sound.left, from_secs, from_secs + 0.2));
-    let open = level(&Rig::sine(&[]).hold(60, 127, 0.5), 0.2);
+    let open_level = level(&Rig::sine(&[]).hold(60, 127, 0.5), 0.2);
     let octave_above = Rig::sine(&[(INITIAL_FILTER_FC, 8_251)]);
     let sound = play(&octave_above, INITIAL_FILTER_FC, -600, 1.0, 0.5);
-    assert_near("data before the note", db(level(&sound, 0.2) / open), -3.01, 0.1);
+    assert_near("data before the note", db(level(&sound, 0.2) / open_level), -3.01, 0.1);
     // A Butterworth filter attenuates by 0.26 dB an octave below its cutoff.
     let mut events = vec![(0.0, on(60, 127))];
     events.extend(offset(INITIAL_FILTER_FC, -600).map(|event| (0.5, event)));
     let sound = octave_above.play(&events, 1.0);
-    assert_near("before data during the note", db(level(&sound, 0.25) / open), -0.26, 0.05);
-    assert_near("after data during the note", db(level(&sound, 0.7) / open), -3.01, 0.1);
+    assert_near("before data during the note", db(level(&sound, 0.25) / open_level), -0.26, 0.05);
+    assert_near("after data during the note", db(level(&sound, 0.7) / open_level), -3.01, 0.1);
 }
 
 #[test]
@@ -107,11 +107,11 @@ fn a_unit_of_the_times_of_the_volume_envelope_is_two_timecents() {
         let measured = db(sound.left[frame(at.0)] / full_level);
         assert_near(&format!("number {generator}"), measured, at.1, tolerance_db);
     };
-    let silent = [(SUSTAIN_VOL_ENV, 1_000)];
+    let silent_zone = [(SUSTAIN_VOL_ENV, 1_000)];
     check(&[], ATTACK_VOL_ENV, (0.5, -6.02), 0.1);
     check(&[], RELEASE_VOL_ENV, (2.0, -48.0), 0.3);
-    check(&silent, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
-    check(&[&silent[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
+    check(&silent_zone, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
+    check(&[&silent_zone[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
     let sound = play(&Rig::level(&[(DELAY_VOL_ENV, -1_200)]), DELAY_VOL_ENV, 600, 2.0, 1.2);
     let first_frame = sound.left.iter().position(|value| *value != 0.0).expect("a sound");
     assert_near("number 33", first_frame as f64 / RATE_HZ, 1.0, 0.001);

@@ -25,14 +25,14 @@ fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Ri
 
 /// Returns the frame of the ramp that plays at a time, with an error of up to two frames.
 fn source_frame(sound: &Sound, secs: f64) -> f64 {
-    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
-    2.0 * sound.left[frame(secs)] / full
+    let full_level = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[frame(secs)] / full_level
 }
 
 /// Returns the time of the last frame that is not silent, in seconds.
 fn end_secs(sound: &Sound) -> f64 {
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    frame_secs(last)
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    frame_secs(last_frame)
 }
 
 fn frame_secs(frame: usize) -> f64 {
@@ -74,8 +74,8 @@ fn a_loop_of_a_few_frames_has_the_right_pitch() {
             })
             .collect();
         let sound = looped(&wave, 240, 240 + frames, &[]).hold(24, 127, 1.0);
-        let measured = cents(pitch_hz(&sound.left, 0.5, 1.0), 6_000.0 / f64::from(frames));
-        assert_near(&format!("a loop of {frames} frames"), measured, 0.0, 0.2);
+        let measured_cents = cents(pitch_hz(&sound.left, 0.5, 1.0), 6_000.0 / f64::from(frames));
+        assert_near(&format!("a loop of {frames} frames"), measured_cents, 0.0, 0.2);
     }
 }
 
@@ -121,11 +121,15 @@ fn a_loop_may_cover_the_start_or_the_end_of_its_sample() {
             let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);
             let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
             let label = format!("a loop from {start} to {end} at key {key}");
-            let late = &sound.left[frame(1.5)..frame(1.9)];
+            let late_part = &sound.left[frame(1.5)..frame(1.9)];
             assert_near(&label, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
-            assert_near(&label, db(rms(late) / once_rms()), 0.0, 0.05);
+            assert_near(&label, db(rms(late_part) / once_rms()), 0.0, 0.05);
             let angle = ratio * std::f64::consts::TAU / 100.0;
-            assert!(residue_db(late, angle) < -85.0, "{label}: a residue of {} dB", residue_db(late, angle));
+            assert!(
+                residue_db(late_part, angle) < -85.0,
+                "{label}: a residue of {} dB",
+                residue_db(late_part, angle)
+            );
         }
     }
 }

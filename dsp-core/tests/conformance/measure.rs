@@ -71,9 +71,9 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
 
 /// Asserts that a measured value differs from the expected value by at most `tolerance`.
 #[track_caller]
-pub(crate) fn assert_near(label: &str, measured: f64, expected: f64, tolerance: f64) {
+pub(crate) fn assert_near(label: &str, measured_value: f64, expected: f64, tolerance: f64) {
     assert!(
-        (measured - expected).abs() <= tolerance,
-        "{label}: measured {measured:.4}, expected {expected:.4} +- {tolerance}"
+        (measured_value - expected).abs() <= tolerance,
+        "{label}: measured {measured_value:.4}, expected {expected:.4} +- {tolerance}"
     );
 }

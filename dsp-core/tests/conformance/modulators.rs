@@ -60,8 +60,8 @@ fn every_source_changes_the_destination() {
     // Section 8.2.1.
     let modulator = |source: u16| [[source, ATTENUATION, 128, NONE, 0]];
     let check = |source: u16, events: &[Event], expected: f64| {
-        let measured = attenuation_cb(&modulator(source), events, 70, 90);
-        assert_near(&format!("source {source}"), measured, expected, TOLERANCE_CB);
+        let measured_cb = attenuation_cb(&modulator(source), events, 70, 90);
+        assert_near(&format!("source {source}"), measured_cb, expected, TOLERANCE_CB);
     };
     check(NONE, &[], 128.0);
     check(VELOCITY_SOURCE, &[], 90.0);
@@ -78,17 +78,17 @@ fn every_source_changes_the_destination() {
 fn the_bend_range_is_a_source() {
     // Registered parameter 0 sets the bend range to 12 of 127 semitones.
     let range = [control(101, 0), control(100, 0), control(6, 12)];
-    let measured = attenuation_cb(&[[WHEEL_RANGE, ATTENUATION, 1_270, NONE, 0]], &range, 60, 127);
-    assert_near("12 of 127 semitones", measured, 120.0, 1.0);
+    let measured_cb = attenuation_cb(&[[WHEEL_RANGE, ATTENUATION, 1_270, NONE, 0]], &range, 60, 127);
+    assert_near("12 of 127 semitones", measured_cb, 120.0, 1.0);
 }
 
 #[test]
 fn the_amount_is_multiplied_by_its_amount_source() {
     let modulators = [[SOURCE, ATTENUATION, 256, VELOCITY_SOURCE, 0]];
     for (value, velocity) in [(64, 64), (127, 32), (0, 127)] {
-        let measured = attenuation_cb(&modulators, &[control(CONTROLLER, value)], 60, velocity);
+        let measured_cb = attenuation_cb(&modulators, &[control(CONTROLLER, value)], 60, velocity);
         let expected = 256.0 * f64::from(value) / 128.0 * f64::from(velocity) / 128.0;
-        assert_near(&format!("{value} times {velocity}"), measured, expected, TOLERANCE_CB);
+        assert_near(&format!("{value} times {velocity}"), measured_cb, expected, TOLERANCE_CB);
     }
 }
 
@@ -97,9 +97,9 @@ fn the_absolute_transform_removes_the_sign() {
     // Section 8.3, number 2.
     for value in [0_u8, 32, 64, 96] {
         let expected = 100.0 * (2.0 * f64::from(value) / 128.0 - 1.0).abs();
-        let measured =
+        let measured_cb =
             attenuation_by_controller_cb(&[[SOURCE | BIPOLAR, ATTENUATION, 100, NONE, ABSOLUTE]], value);
-        assert_near(&format!("value {value}"), measured, expected, TOLERANCE_CB);
+        assert_near(&format!("value {value}"), measured_cb, expected, TOLERANCE_CB);
     }
 }
 
@@ -116,8 +116,8 @@ fn the_output_of_a_linked_modulator_is_a_source_like_a_controller_value() {
         TOLERANCE_CB,
     );
     // The outputs of modulators that are linked to the same modulator add up.
-    let both = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
-    assert_near("two links", attenuation_by_controller_cb(&both, 64), 150.0, TOLERANCE_CB);
+    let linked_modulators = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
+    assert_near("two links", attenuation_by_controller_cb(&linked_modulators, 64), 150.0, TOLERANCE_CB);
 }
 
 #[test]

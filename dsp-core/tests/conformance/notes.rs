@@ -36,9 +36,12 @@ fn a_note_ends_at_its_frame() {
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
     for last in [4_801_usize, 5_000, 7_777] {
         let sound = rig.play(&[(0.0, on(60, 127)), (last as f64 / 48_000.0, off(60))], 0.3);
-        let before = sound.left[last - 1];
-        assert_near("before", db(before / sound.left[4_000]), 0.0, 0.001);
-        assert!(sound.left[last + 64..].iter().all(|value| value.abs() < before * 1e-3), "frame {last}");
+        let value_before = sound.left[last - 1];
+        assert_near("before", db(value_before / sound.left[4_000]), 0.0, 0.001);
+        assert!(
+            sound.left[last + 64..].iter().all(|value| value.abs() < value_before * 1e-3),
+            "frame {last}"
+        );
     }
 }
 
@@ -94,8 +97,8 @@ fn the_soft_pedal_lowers_new_notes_by_three_decibels() {
     let rig = Rig::level(&[]);
     let softer = rig.play(&[(0.0, control(SOFT, 127)), (0.0, on(60, 127))], 0.1);
     assert_near("a new note", db_at(&softer, 0.09), -3.0, 0.01);
-    let unchanged = rig.play(&[(0.0, on(60, 127)), (0.05, control(SOFT, 127))], 0.1);
-    assert_near("a sounding note", db_at(&unchanged, 0.09), 0.0, 0.01);
+    let unchanged_sound = rig.play(&[(0.0, on(60, 127)), (0.05, control(SOFT, 127))], 0.1);
+    assert_near("a sounding note", db_at(&unchanged_sound, 0.09), 0.0, 0.01);
 }
 
 #[test]
@@ -113,8 +116,8 @@ fn portamento_slides_linearly_from_the_last_key() {
     let portamento_secs = 0.003 * libm::exp2(64.0 / 12.0);
     assert_near("no portamento on the first note", cents_at(&sound.left, 0.1, SINE_HZ), 0.0, 0.5);
     for fraction in [0.25, 0.5, 0.75] {
-        let measured = cents_at(&sound.left, 0.5 + fraction * portamento_secs, SINE_HZ);
-        assert_near(&format!("{fraction} of the portamento"), measured, 1_200.0 * fraction, 20.0);
+        let measured_cents = cents_at(&sound.left, 0.5 + fraction * portamento_secs, SINE_HZ);
+        assert_near(&format!("{fraction} of the portamento"), measured_cents, 1_200.0 * fraction, 20.0);
     }
     assert_near("after the portamento", cents_at(&sound.left, 0.7, SINE_HZ), 1_200.0, 0.5);
 }
@@ -172,10 +175,10 @@ fn a_note_does_not_end_notes_of_the_same_exclusive_class_in_another_preset() {
     }
     let rig = Rig::of(&tables);
     let program = (0.1, Event::Program { program: 1 });
-    let other = rig.play(&[(0.0, on(50, 127)), program, (0.2, on(55, 127))], 0.4);
-    let same = rig.play(&[(0.0, on(50, 127)), (0.2, on(55, 127))], 0.4);
-    assert_near("another preset", db_at(&other, 0.3), 6.02, 0.01);
-    assert_near("the same preset", db_at(&same, 0.3), 0.0, 0.01);
+    let low_note = rig.play(&[(0.0, on(50, 127)), program, (0.2, on(55, 127))], 0.4);
+    let same_sound = rig.play(&[(0.0, on(50, 127)), (0.2, on(55, 127))], 0.4);
+    assert_near("another preset", db_at(&low_note, 0.3), 6.02, 0.01);
+    assert_near("the same preset", db_at(&same_sound, 0.3), 0.0, 0.01);
 }
 
 #[test]
@@ -211,8 +214,8 @@ fn all_notes_off_releases_notes_and_all_sound_off_ends_them_in_50_ms() {
     let rig = Rig::level(&[(RELEASE_VOL_ENV, 3_600)]);
     let play = |event: Event| rig.play(&[(0.0, on(60, 127)), (0.1, event)], 0.7);
     assert_near("all notes off", db_at(&play(control(123, 0)), 0.6), -6.0, 0.1);
-    let ended = play(control(120, 0));
-    let is_silent = ended.left[frame(0.16)..].iter().all(|value| *value == 0.0);
+    let silent_sound = play(control(120, 0));
+    let is_silent = silent_sound.left[frame(0.16)..].iter().all(|value| *value == 0.0);
     assert!(is_silent, "the note sounds 60 ms after all sound off");
 }
 

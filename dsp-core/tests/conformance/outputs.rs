@@ -21,10 +21,10 @@ fn at_end(output: &[f64]) -> f64 {
 #[test]
 fn two_fifths_of_the_attenuation_count() {
     // Section 8.1.2, number 48. On the sound cards for which banks were made, a decibel of
-    // attenuation in the file has an effect of 0.4 dB, and the engine follows these.
-    let full = at_end(&dry(&[]).left);
+    // attenuation in the file has an effect of 0.4 dB. The engine follows these.
+    let full_level = at_end(&dry(&[]).left);
     for attenuation_cb in [50, 100, 400, 1_000] {
-        let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full);
+        let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full_level);
         assert_near(&format!("{attenuation_cb} cB"), level_db, -0.04 * f64::from(attenuation_cb), 0.01);
     }
 }
@@ -32,7 +32,7 @@ fn two_fifths_of_the_attenuation_count() {
 #[test]
 fn pan_has_constant_power() {
     // Section 8.1.2, number 17: the pan is in tenths of a per cent.
-    let centred = dry(&[]);
+    let centred_output = dry(&[]);
     let power = |sound: &Sound| {
         let (left, right) = (at_end(&sound.left), at_end(&sound.right));
         left * left + right * right
@@ -41,7 +41,12 @@ fn pan_has_constant_power() {
         let sound = dry(&[(PAN, pan)]);
         let angle = libm::atan2(at_end(&sound.right), at_end(&sound.left)).to_degrees();
         assert_near(&format!("pan {pan}"), angle, angle_degrees, 0.05);
-        assert_near("the power in decibels", 10.0 * libm::log10(power(&sound) / power(&centred)), 0.0, 0.01);
+        assert_near(
+            "the power in decibels",
+            10.0 * libm::log10(power(&sound) / power(&centred_output)),
+            0.0,
+            0.01,
+        );
     }
 }
 

@@ -23,9 +23,9 @@ fn notes_at(rig: &Rig, events: &[(f64, Event)], times_secs: &[f64]) -> Vec<f64> 
 /// Checks the number of audible notes; `expected` has times in seconds and numbers of notes.
 #[track_caller]
 fn check(rig: &Rig, events: &[(f64, Event)], expected: &[(f64, f64)]) {
-    let times: Vec<f64> = expected.iter().map(|(secs, _)| *secs).collect();
-    for (measured, (secs, notes)) in notes_at(rig, events, &times).into_iter().zip(expected) {
-        assert_near(&format!("number of notes after {secs} s"), measured, *notes, 0.01);
+    let event_secs: Vec<f64> = expected.iter().map(|(secs, _)| *secs).collect();
+    for (measured_notes, (secs, notes)) in notes_at(rig, events, &event_secs).into_iter().zip(expected) {
+        assert_near(&format!("number of notes after {secs} s"), measured_notes, *notes, 0.01);
     }
 }
 
@@ -68,8 +68,12 @@ fn pressing_a_key_again_releases_its_earlier_note_that_a_pedal_holds() {
         ];
         // The sustain pedal also holds the second note. The sostenuto pedal does not, because the
         // note starts after the pedal went down.
-        let later = if pedal == SUSTAIN { [(2.9, 1.0), (3.3, 0.0)] } else { [(1.9, 1.0), (2.3, 0.0)] };
-        check(&rig_with_short_release(), &events, &[(0.4, 1.0), (0.8, 1.0), later[0], later[1]]);
+        let later_levels = if pedal == SUSTAIN { [(2.9, 1.0), (3.3, 0.0)] } else { [(1.9, 1.0), (2.3, 0.0)] };
+        check(
+            &rig_with_short_release(),
+            &events,
+            &[(0.4, 1.0), (0.8, 1.0), later_levels[0], later_levels[1]],
+        );
         check(&rig_with_long_release(), &events, &[(0.4, 1.0), (0.5 + HALF_SECS, 1.5)]);
     }
 }

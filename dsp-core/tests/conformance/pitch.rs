@@ -69,10 +69,10 @@ fn the_sample_rate_root_key_and_correction_of_the_sample_header_tune_the_sample(
         let mut tables = tables(&sine(), &[], &[]);
         let sample = &mut tables.samples[0];
         (sample.rate_hz, sample.root_key, sample.correction_cents) = (rate_hz, root_key, correction_cents);
-        let measured = cents_of(&Rig::of(&tables), 60);
+        let measured_cents = cents_of(&Rig::of(&tables), 60);
         assert_near(
             &format!("{rate_hz} Hz, root key {root_key}, {correction_cents} cents"),
-            measured,
+            measured_cents,
             expected,
             TOLERANCE_CENTS,
         );

@@ -60,7 +60,7 @@ fn levels(generators: &[(u16, i16)], rate_hz: u32) -> Vec<f64> {
 const AUDIBLE: f64 = 3e-4;
 
 /// Maximum difference of levels in decibels. It is not 0, because the frames of a 20 ms window
-/// differ between sample rates, and because the control grid is coarser at low rates.
+/// differ between sample rates. The control grid is also coarser at low rates.
 const MAX_DIFFERENCE_DB: f64 = 0.8;
 
 #[test]
@@ -70,9 +70,9 @@ fn levels_are_similar_at_every_sample_rate() {
         let reference = levels(&generators, 192_000);
         for rate_hz in [16_000, 22_050, 44_100, 48_000, 96_000] {
             let levels = levels(&generators, rate_hz);
-            let audible = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
+            let audible_levels = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
             let differences_db: Vec<f64> =
-                audible.map(|(level, reference)| db(level / reference).abs()).collect();
+                audible_levels.map(|(level, reference)| db(level / reference).abs()).collect();
             assert!(differences_db.len() > 3, "seed {seed} is silent");
             let largest_db = differences_db.into_iter().fold(0.0, f64::max);
             assert!(largest_db < MAX_DIFFERENCE_DB, "seed {seed} at {rate_hz} Hz: {largest_db} dB apart");
@@ -84,10 +84,10 @@ fn levels_are_similar_at_every_sample_rate() {
 fn the_output_does_not_depend_on_the_call_size() {
     for (seed, call_frames) in (100..).zip([1, 3, 77, 333, 4_095].repeat(6)) {
         let generators = random_generators(seed * 7_919 + 1);
-        let whole = Rig::sine(&generators).play(&note(), 1.5);
+        let whole_sound = Rig::sine(&generators).play(&note(), 1.5);
         let pieces = Rig::sine(&generators).with_call_frames(&[call_frames]).play(&note(), 1.5);
-        assert!(whole.left.iter().any(|value| value.abs() > 1e-4), "seed {seed} is silent");
-        assert!(whole.left == pieces.left, "seed {seed} in calls of {call_frames}");
-        assert!(whole.reverb == pieces.reverb, "seed {seed} in calls of {call_frames}: the send");
+        assert!(whole_sound.left.iter().any(|value| value.abs() > 1e-4), "seed {seed} is silent");
+        assert!(whole_sound.left == pieces.left, "seed {seed} in calls of {call_frames}");
+        assert!(whole_sound.reverb == pieces.reverb, "seed {seed} in calls of {call_frames}: the send");
     }
 }

@@ -42,12 +42,13 @@ fn the_volume_envelope_has_the_same_times_at_every_sample_rate() {
         for rate_hz in RATES_HZ {
             rig = rig.with_sample_rate(rate_hz);
             let sound = rig.play(&[(0.0, on(60, 127)), (1.5 * factor, off(60))], 2.2 * factor).left;
-            let full = sound.iter().copied().fold(0.0, f64::max);
+            let full_level = sound.iter().copied().fold(0.0, f64::max);
             let secs =
                 |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64 / f64::from(rate_hz));
-            let rise_secs = |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full));
+            let rise_secs =
+                |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full_level));
             let fall_secs = |level_db: f64| {
-                let gain = full * libm::pow(10.0, level_db / 20.0);
+                let gain = full_level * libm::pow(10.0, level_db / 20.0);
                 secs(sound.iter().rposition(|value| *value >= gain))
             };
             let check = |label: &str, measured_secs: f64, expected_secs: f64| {

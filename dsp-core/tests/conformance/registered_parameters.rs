@@ -28,17 +28,17 @@ const TOLERANCE_CENTS: f64 = 0.05;
 
 #[track_caller]
 fn check(first: &[Event], then: &[Event], expected: (f64, f64)) {
-    let (before, after) = cents_before_and_after(first, then);
-    assert_near("before", before, expected.0, TOLERANCE_CENTS);
-    assert_near("after", after, expected.1, TOLERANCE_CENTS);
+    let (cents_before, cents_after_change) = cents_before_and_after(first, then);
+    assert_near("before", cents_before, expected.0, TOLERANCE_CENTS);
+    assert_near("after", cents_after_change, expected.1, TOLERANCE_CENTS);
 }
 
 #[test]
 fn a_sounding_note_follows_the_bend_range() {
-    let down = [bend(-8_192)];
-    check(&down, &[&registered(0)[..], &[control(DATA, 12)]].concat(), (-200.0, -1_200.0));
+    let lowest_bend = [bend(-8_192)];
+    check(&lowest_bend, &[&registered(0)[..], &[control(DATA, 12)]].concat(), (-200.0, -1_200.0));
     let with_cents = [control(DATA, 3), control(DATA_LSB, 25)];
-    check(&down, &[&registered(0)[..], &with_cents].concat(), (-200.0, -325.0));
+    check(&lowest_bend, &[&registered(0)[..], &with_cents].concat(), (-200.0, -325.0));
     // The bend range does not change the pitch while the pitch wheel is centred.
     check(&[], &[&registered(0)[..], &[control(DATA, 24)]].concat(), (0.0, 0.0));
 }
@@ -69,8 +69,8 @@ fn a_sounding_note_follows_the_coarse_tuning() {
 fn the_tunings_and_the_bend_add_up() {
     let fine = [&registered(1)[..], &[control(DATA, 96), control(DATA_LSB, 0)]].concat();
     let coarse = [&registered(2)[..], &[control(DATA, 69)]].concat();
-    let all = [&fine[..], &coarse, &[bend(-4_096)]].concat();
-    check(&[bend(4_096)], &all, (100.0, 50.0 + 500.0 - 100.0));
+    let tuning_events = [&fine[..], &coarse, &[bend(-4_096)]].concat();
+    check(&[bend(4_096)], &tuning_events, (100.0, 50.0 + 500.0 - 100.0));
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn a_unit_of_controller_37_is_a_128th_of_a_unit_of_controller_5() {
         let sound = rig.play(&events, 1.2);
         let portamento_secs = 0.003 * libm::exp2((96.0 + f64::from(lsb) / 128.0) / 12.0);
         for secs in [0.2, 0.4, 0.6] {
-            let measured = cents_at(&sound.left, 0.2 + secs, SINE_HZ);
+            let measured_cents = cents_at(&sound.left, 0.2 + secs, SINE_HZ);
             assert_near(
                 &format!("controller 37 at {lsb}, after {secs} s"),
-                measured,
+                measured_cents,
                 1_200.0 * secs / portamento_secs,
                 4.0,
             );

@@ -57,8 +57,8 @@ fn fine_and_coarse_offsets_move_the_end() {
         (&[(END_ADDRS_COARSE_OFFSET, -1), (END_ADDRS_OFFSET, 768)], 28_000.0),
     ] {
         let sound = Rig::ramp(&[&[(SAMPLE_MODES, ONCE)], generators].concat()).hold(60, 127, 1.3);
-        let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-        assert_near("the last frame", last as f64, end, 3.0);
+        let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+        assert_near("the last frame", last_frame as f64, end, 3.0);
     }
 }
 
@@ -72,8 +72,8 @@ fn loop_of(sound: &Sound) -> (f64, f64) {
 #[test]
 fn a_loop_jumps_from_its_end_to_its_start() {
     // Section 7.10: the frame at the end of the loop is equivalent to the frame at its start.
-    let (last, first) = loop_of(&Rig::ramp(&[]).hold(60, 127, 0.1));
-    assert_near("the last frame", last, 1_899.0, 2.0);
+    let (last_frame, first) = loop_of(&Rig::ramp(&[]).hold(60, 127, 0.1));
+    assert_near("the last frame", last_frame, 1_899.0, 2.0);
     assert_near("the first frame", first, 100.0, 2.0);
 }
 
@@ -87,10 +87,10 @@ fn fine_and_coarse_offsets_move_the_loop() {
         (&[(ENDLOOP_ADDRS_COARSE_OFFSET, 1), (ENDLOOP_ADDRS_OFFSET, -67)], (34_600.0, 100.0)),
         (&[(STARTLOOP_ADDRS_COARSE_OFFSET, 1), (ENDLOOP_ADDRS_COARSE_OFFSET, 1)], (34_667.0, 32_868.0)),
     ];
-    for (generators, (last, first)) in cases {
-        let measured = loop_of(&Rig::ramp(generators).hold(60, 127, 1.0));
-        assert_near(&format!("{generators:?}: the last frame"), measured.0, last, 2.0);
-        assert_near(&format!("{generators:?}: the first frame"), measured.1, first, 2.0);
+    for (generators, (last_frame, first)) in cases {
+        let measured_loop = loop_of(&Rig::ramp(generators).hold(60, 127, 1.0));
+        assert_near(&format!("{generators:?}: the last frame"), measured_loop.0, last_frame, 2.0);
+        assert_near(&format!("{generators:?}: the first frame"), measured_loop.1, first, 2.0);
     }
 }
 
@@ -116,8 +116,13 @@ fn sample_modes_control_the_loop() {
     // and 500 frames of another loop.
     let at_release = 100 + (24_000 - 100) % 1_800;
     let end = 24_000 + 60_000 - at_release;
-    let last = until_release.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    assert_near("the end of the sample in seconds", last as f64 / 48_000.0, end as f64 / 48_000.0, 0.001);
+    let last_frame = until_release.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near(
+        "the end of the sample in seconds",
+        last_frame as f64 / 48_000.0,
+        end as f64 / 48_000.0,
+        0.001,
+    );
 }
 
 #[test]
@@ -165,9 +170,9 @@ fn low_bytes_lower_the_noise_of_a_loop_by_48_db() {
     // twelfth of a step squared.
     let amplitude = 19.53;
     let value = |n: u32| amplitude * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
-    let rounded = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
-    let coarse: Vec<i16> = rounded(1.0).map(|value| value as i16).collect();
-    let fine: Vec<i32> = rounded(1.0 / 256.0).collect();
+    let rounded_values = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
+    let coarse: Vec<i16> = rounded_values(1.0).map(|value| value as i16).collect();
+    let fine: Vec<i32> = rounded_values(1.0 / 256.0).collect();
     let mut with_low = tables(&fine.iter().map(|value| (value >> 8) as i16).collect::<Vec<_>>(), &[], &[]);
     let mut low: Vec<u8> = fine.iter().map(|value| (value & 255) as u8).collect();
     low.resize(with_low.wave.len() / 2, 0);
@@ -212,9 +217,9 @@ fn a_stereo_pair_plays_at_the_pitch_of_its_right_sample() {
     const LEFT: u16 = 4;
     const RIGHT: u16 = 2;
     let pitch = |side: &[f64]| cents(pitch_hz(side, 0.05, 0.5), SINE_HZ);
-    let linked = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
-    assert_near("left of a pair", pitch(&linked.left), -30.0, 0.2);
-    assert_near("right of a pair", pitch(&linked.right), -30.0, 0.2);
+    let linked_rig = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
+    assert_near("left of a pair", pitch(&linked_rig.left), -30.0, 0.2);
+    assert_near("right of a pair", pitch(&linked_rig.right), -30.0, 0.2);
     // The levels of the two samples are independent.
     let balance = stereo(&[(INITIAL_ATTENUATION, 250)], &[], (LEFT, RIGHT));
     let at = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);

@@ -38,9 +38,9 @@ fn the_volume_envelope_falls_from_its_level_at_the_release() {
     ] {
         let sound = play_released(&Rig::level(&VOLUME), secs, secs + 0.6);
         for later_secs in [0.0, 0.1, 0.25, 0.5] {
-            let measured = db(sound.left[frame(secs + later_secs)] / full_level());
+            let measured_db = db(sound.left[frame(secs + later_secs)] / full_level());
             let label = format!("{stage}, {later_secs} s later");
-            assert_near(&label, measured, level_db - 96.0 * later_secs, 0.3);
+            assert_near(&label, measured_db, level_db - 96.0 * later_secs, 0.3);
         }
     }
 }
@@ -70,8 +70,8 @@ fn a_note_of_length_0_sounds_for_10_ms() {
             let end_secs = secs(sound.left.iter().rposition(|value| *value != 0.0).expect("a sound"));
             let label = format!("held for {held_secs} s at {rate_hz} Hz");
             assert_near(&label, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
-            let before = libm::round((end_secs - 0.002) * f64::from(rate_hz)) as usize;
-            assert_near(&label, db(sound.left[before] / full_level()), 0.0, 0.01);
+            let frame_before = libm::round((end_secs - 0.002) * f64::from(rate_hz)) as usize;
+            assert_near(&label, db(sound.left[frame_before] / full_level()), 0.0, 0.01);
         }
     }
 }
@@ -145,9 +145,9 @@ fn an_envelope_with_times_of_0_is_at_its_sustain_level_within_3_ms() {
 fn a_note_that_decays_to_silence_ends_while_its_key_is_down() {
     // The note decays by 96 dB in half a second.
     let sound = Rig::level(&[(DECAY_VOL_ENV, -1_200), (SUSTAIN_VOL_ENV, 1_440)]).hold(60, 127, 1.0);
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     // A voice ends 96 dB below full scale. Its peak is 6.02 dB below full scale, so 89.98 dB
     // remain.
-    assert_near("the end in seconds", last as f64 / RATE_HZ, 0.5 * (96.0 - 6.02) / 96.0, 0.025);
+    assert_near("the end in seconds", last_frame as f64 / RATE_HZ, 0.5 * (96.0 - 6.02) / 96.0, 0.025);
     assert_eq!(sound.active_voices, 0);
 }

@@ -14,7 +14,7 @@ fn one_note() -> f64 {
 
 /// Returns the largest difference between consecutive frames.
 fn largest_step(signal: &[f64]) -> f64 {
-    signal.array_windows().map(|[before, after]| (after - before).abs()).fold(0.0, f64::max)
+    signal.array_windows().map(|[previous, next]| (next - previous).abs()).fold(0.0, f64::max)
 }
 
 /// Returns a rig whose notes have an attack of 4 ms, so that only a cut voice causes a large step.

@@ -66,8 +66,8 @@ fn two_levels(in_preset: bool, global: &[ModulatorRecord], zone: &[ModulatorReco
 fn a_zone_overrides_its_global_zone_in_presets_and_instruments() {
     for in_preset in [false, true] {
         let check = |label: &str, global: &[ModulatorRecord], zone: &[ModulatorRecord], expected: f64| {
-            let measured = attenuation_cb(&two_levels(in_preset, global, zone));
-            assert_near(&format!("{label}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
+            let measured_cb = attenuation_cb(&two_levels(in_preset, global, zone));
+            assert_near(&format!("{label}, in the preset: {in_preset}"), measured_cb, expected, TOLERANCE_CB);
         };
         check("only in the global zone", &[to_attenuation(100)], &[], 50.0);
         check("in both zones", &[to_attenuation(100)], &[to_attenuation(60)], 30.0);

@@ -72,11 +72,16 @@ fn check(
     configure: impl Fn(Rig) -> Rig,
 ) {
     let level = |rig: &Rig| rms(part(&rig.hold(60, velocity, 0.5).left, 0.2, 0.5));
-    let filtered = configure(modulators.rig(BASE, expected_cents));
-    let open = ZoneModulators::default().rig(13_500, expected_cents);
+    let filtered_rig = configure(modulators.rig(BASE, expected_cents));
+    let open_sound = ZoneModulators::default().rig(13_500, expected_cents);
     let label = format!("{label}, velocity {velocity}");
-    assert_near(&label, db(level(&filtered) / level(&open)), -3.01, 0.2);
-    assert_near(&format!("{label}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
+    assert_near(&label, db(level(&filtered_rig) / level(&open_sound)), -3.01, 0.2);
+    assert_near(
+        &format!("{label}, reduced"),
+        db(level(&filtered_rig.reduced()) / level(&open_sound)),
+        -3.01,
+        0.2,
+    );
 }
 
 /// Returns the cutoff in absolute cents that the form of version 2.04 sets at a velocity.
@@ -89,12 +94,12 @@ const VELOCITIES: [u8; 5] = [127, 100, 64, 40, 15];
 #[test]
 fn the_form_of_2_04_applies_if_the_form_of_2_01_has_an_amount_of_0() {
     let (sweep, cancel) = (form_2_04(SWEEP), form_2_01(0));
-    let (both, reversed) = ([sweep, cancel], [cancel, sweep]);
+    let (both_modulators, reversed) = ([sweep, cancel], [cancel, sweep]);
     let none = ZoneModulators::default();
     let cases = [
-        ("in one zone", ZoneModulators { instrument: &both, ..none }),
+        ("in one zone", ZoneModulators { instrument: &both_modulators, ..none }),
         ("in one zone, reversed", ZoneModulators { instrument: &reversed, ..none }),
-        ("in the global zone", ZoneModulators { instrument_global: &both, ..none }),
+        ("in the global zone", ZoneModulators { instrument_global: &both_modulators, ..none }),
         ("in the global zone, reversed", ZoneModulators { instrument_global: &reversed, ..none }),
         (
             "2.04 in the global zone",
@@ -104,7 +109,7 @@ fn the_form_of_2_04_applies_if_the_form_of_2_01_has_an_amount_of_0() {
             "2.01 in the global zone",
             ZoneModulators { instrument_global: &[cancel], instrument: &[sweep], ..none },
         ),
-        ("in the preset", ZoneModulators { preset: &both, ..none }),
+        ("in the preset", ZoneModulators { preset: &both_modulators, ..none }),
         ("in the preset, reversed", ZoneModulators { preset: &reversed, ..none }),
         (
             "2.04 in the global zone of the preset",
@@ -134,17 +139,17 @@ fn the_form_of_2_04_applies_instead_of_the_form_of_2_01() {
     const CHANNEL_PRESSURE: u16 = 13;
     const LINK: u16 = 127;
     let (newer, older) = (form_2_04(-2_400), form_2_01(-2_400));
-    let (both, reversed) = ([newer, older], [older, newer]);
+    let (both_modulators, reversed) = ([newer, older], [older, newer]);
     // The two forms may surround linked modulators. These change an LFO depth by channel pressure,
     // which stays at 0.
     let link = |index: u16| [CHANNEL_PRESSURE, 0x8000 | index, 100, 0, 0];
-    let linked = [older, link(2), [LINK, MOD_LFO_TO_PITCH, 1, 0, 0], newer];
+    let linked_modulators = [older, link(2), [LINK, MOD_LFO_TO_PITCH, 1, 0, 0], newer];
     let none = ZoneModulators::default();
     let cases = [
-        ("in one zone", ZoneModulators { instrument: &both, ..none }),
+        ("in one zone", ZoneModulators { instrument: &both_modulators, ..none }),
         ("in one zone, reversed", ZoneModulators { instrument: &reversed, ..none }),
-        ("in one zone, with a link", ZoneModulators { instrument: &linked, ..none }),
-        ("in the global zone", ZoneModulators { instrument_global: &both, ..none }),
+        ("in one zone, with a link", ZoneModulators { instrument: &linked_modulators, ..none }),
+        ("in the global zone", ZoneModulators { instrument_global: &both_modulators, ..none }),
         (
             "2.04 in the global zone",
             ZoneModulators { instrument_global: &[newer], instrument: &[older], ..none },
@@ -153,7 +158,7 @@ fn the_form_of_2_04_applies_instead_of_the_form_of_2_01() {
             "2.01 in the global zone",
             ZoneModulators { instrument_global: &[older], instrument: &[newer], ..none },
         ),
-        ("in the preset", ZoneModulators { preset: &both, ..none }),
+        ("in the preset", ZoneModulators { preset: &both_modulators, ..none }),
         ("in the preset, reversed", ZoneModulators { preset: &reversed, ..none }),
         (
             "2.01 in the global zone of the preset",
@@ -163,10 +168,10 @@ fn the_form_of_2_04_applies_instead_of_the_form_of_2_01() {
     for (label, modulators) in cases {
         check(label, modulators, VELOCITY, cutoff_cents(-2_400, VELOCITY), |rig| rig);
     }
-    let removed = [form_2_04(0), older];
+    let removed_modulators = [form_2_04(0), older];
     check(
         "2.04 with an amount of 0",
-        ZoneModulators { instrument: &removed, ..none },
+        ZoneModulators { instrument: &removed_modulators, ..none },
         VELOCITY,
         f64::from(BASE),
         |rig| rig,
@@ -183,10 +188,12 @@ fn a_zone_replaces_the_same_form_of_its_global_zone() {
     };
     let none = ZoneModulators::default();
     let sweep = [form_2_04(SWEEP), form_2_01(0)];
-    let halved = ZoneModulators { instrument_global: &sweep, instrument: &[form_2_04(SWEEP / 2)], ..none };
-    check("half of the amount", halved, cutoff_cents(SWEEP / 2, 40));
-    let removed = ZoneModulators { instrument_global: &sweep, instrument: &[form_2_04(0)], ..none };
-    check("an amount of 0", removed, f64::from(BASE));
+    let halved_modulators =
+        ZoneModulators { instrument_global: &sweep, instrument: &[form_2_04(SWEEP / 2)], ..none };
+    check("half of the amount", halved_modulators, cutoff_cents(SWEEP / 2, 40));
+    let removed_modulators =
+        ZoneModulators { instrument_global: &sweep, instrument: &[form_2_04(0)], ..none };
+    check("an amount of 0", removed_modulators, f64::from(BASE));
 }
 
 #[test]
@@ -237,8 +244,8 @@ fn in_specification_mode_the_default_applies_without_a_modulator() {
     check("2.01 at 0", ZoneModulators { instrument: &[form_2_01(0)], ..none }, base);
     check("2.04 at 0, global", ZoneModulators { instrument_global: &[form_2_04(0)], ..none }, base);
     check("2.01 at 0, global", ZoneModulators { instrument_global: &[form_2_01(0)], ..none }, base);
-    let both = [form_2_01(0), form_2_04(SWEEP)];
-    check("both forms", ZoneModulators { instrument: &both, ..none }, cutoff_cents(SWEEP, 40));
+    let both_modulators = [form_2_01(0), form_2_04(SWEEP)];
+    check("both forms", ZoneModulators { instrument: &both_modulators, ..none }, cutoff_cents(SWEEP, 40));
     // Modulators of a preset add to the default (section 9.5.1).
     check(
         "2.04 of the preset",

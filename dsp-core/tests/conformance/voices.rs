@@ -75,15 +75,20 @@ fn linear_and_cubic_interpolation_pass_through_the_frames() {
         Rig::of(&tables(&fine_sine(37), &[], &[])).with_interpolation(interpolation).hold(60, 127, 0.1).left
     };
     let (linear, four) = (frames(Interpolation::Linear), frames(Interpolation::FourPoint));
-    let full = linear[100] / f64::from(fine_sine(37)[100]);
+    let full_level = linear[100] / f64::from(fine_sine(37)[100]);
     for (n, value) in fine_sine(37).into_iter().enumerate().take(1_800) {
         assert_near(
             &format!("frame {n} with linear interpolation"),
-            linear[n] / full,
+            linear[n] / full_level,
             f64::from(value),
             0.01,
         );
-        assert_near(&format!("frame {n} with cubic interpolation"), four[n] / full, f64::from(value), 0.01);
+        assert_near(
+            &format!("frame {n} with cubic interpolation"),
+            four[n] / full_level,
+            f64::from(value),
+            0.01,
+        );
     }
 }
 
@@ -97,10 +102,10 @@ fn sinc_interpolation_suppresses_aliases_and_keeps_the_level() {
     // rate.
     let angle = |n: u32| f64::from(n) * std::f64::consts::TAU * 2.0 / 5.0;
     let high: Vec<i16> = (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect();
-    let recorded = level(Interpolation::FourPoint, &high, 60);
-    let cubic_alias = db(level(Interpolation::FourPoint, &high, 72) / recorded);
+    let recorded_level = level(Interpolation::FourPoint, &high, 60);
+    let cubic_alias = db(level(Interpolation::FourPoint, &high, 72) / recorded_level);
     assert!(cubic_alias > -1.0, "four-point interpolation has an alias of only {cubic_alias} dB");
-    let alias = db(level(Interpolation::Sinc, &high, 72) / recorded);
+    let alias = db(level(Interpolation::Sinc, &high, 72) / recorded_level);
     assert!(alias < -60.0, "sinc interpolation has an alias of {alias} dB");
     for key in [48, 60, 61, 66, 72, 84] {
         let [sinc, four] =

@@ -93,13 +93,13 @@ fn generators_of_a_preset_add_to_those_of_its_instrument() {
     tables.add_preset(0, 1);
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.5);
-    let alone = Rig::of(&tables).with_preset(0, 1).hold(60, 127, 0.5);
+    let single_zone = Rig::of(&tables).with_preset(0, 1).hold(60, 127, 0.5);
     assert_near("3 and 2 semitones", cents(pitch_hz(&sound.right, 0.05, 0.5), SINE_HZ), 500.0, 0.2);
     let power = |sound: &crate::rig::Sound| {
         let side = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);
         libm::hypot(side(&sound.left), side(&sound.right))
     };
-    assert_near("150 centibels of the file", db(power(&sound) / power(&alone)), -6.0, 0.02);
+    assert_near("150 centibels of the file", db(power(&sound) / power(&single_zone)), -6.0, 0.02);
     assert!(sound.left.iter().all(|value| value.abs() < 1e-6), "the sound is not panned to the right");
 }
 
@@ -125,9 +125,9 @@ fn generators_invalid_in_a_preset_are_ignored() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     tables.add_preset_zone((&offsets, &[]), Some(instrument));
     let events = [(0.0, on(60, 90)), (0.1, on(70, 90)), (0.2, off(70))];
-    let plain = Rig::of(&tables).play(&events, 0.4);
-    let same = Rig::of(&tables).with_preset(0, 1).play(&events, 0.4);
-    assert!(plain.left == same.left && plain.left[frame(0.3)] > 0.0);
+    let plain_sound = Rig::of(&tables).play(&events, 0.4);
+    let same_sound = Rig::of(&tables).with_preset(0, 1).play(&events, 0.4);
+    assert!(plain_sound.left == same_sound.left && plain_sound.left[frame(0.3)] > 0.0);
 }
 
 #[test]
@@ -142,6 +142,6 @@ fn values_are_clamped_to_their_ranges() {
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert_eq!(sound.left[frame(0.05)], 0.0);
     // A negative attenuation can at most cancel the 4.15 dB of the default volume (section 8.4.5).
-    let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
-    assert!(db(sound.right[frame(0.05)] / full) < 4.16);
+    let full_level = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
+    assert!(db(sound.right[frame(0.05)] / full_level) < 4.16);
 }

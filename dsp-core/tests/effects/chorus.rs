@@ -77,8 +77,8 @@ fn voices_divide_the_period_and_the_stereo_field() {
                         |secs: f64| 20.0 + 8.0 * (TAU * (period + phase_offset + 0.02 * secs)).sin();
                     // The modulation continues during the delay.
                     let delay_ms = delay_at(1e-3 * delay_at(0.02));
-                    let near = (delay_ms * 48.0) as usize - 48..(delay_ms * 48.0) as usize + 48;
-                    let (moment, sum) = near.fold((0.0, 0.0), |(moment, sum), frame| {
+                    let near_range = (delay_ms * 48.0) as usize - 48..(delay_ms * 48.0) as usize + 48;
+                    let (moment, sum) = near_range.fold((0.0, 0.0), |(moment, sum), frame| {
                         let value = f64::from(side[frame]);
                         (moment + frame as f64 * value, sum + value)
                     });
@@ -157,12 +157,13 @@ fn changes_do_not_click() {
     let [input, _] = sine(300.0, 0.5, RATE_HZ as usize);
     for (id, value) in [("voices", 0.0), ("voices", 2.0), ("rate_hz", 5.0), ("spread", 0.0), ("mix", 1.0)] {
         let mut chain = chain_of("chorus", &[]);
-        let before = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
+        let first_output = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
         chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
-        let after = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
-        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        let second_output = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
+        let ratio =
+            largest_step(&[&first_output[0][2_000..], &second_output[0]].concat()) / largest_step(&input);
         println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
-        assert!(ratio < 2.0 && peak(&after[0]) < 1.0);
+        assert!(ratio < 2.0 && peak(&second_output[0]) < 1.0);
     }
 }
 

@@ -21,7 +21,7 @@ fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
 
 #[test]
 fn the_static_curve_matches_the_formula() {
-    let mut worst = 0.0_f64;
+    let mut worst_error = 0.0_f64;
     for (threshold_db, ratio, knee_db) in [
         (-20.0, 3.0, 6.0),
         (-40.0, 1.5, 0.0),
@@ -44,7 +44,7 @@ fn the_static_curve_matches_the_formula() {
                 let expected_db = curve_db(level_db, threshold_db, ratio, knee_db);
                 let error_db = db(f64::from(output[0][9_599])) - expected_db;
                 assert!(error_db.abs() < 1e-3, "{settings:?} at {level_db} dB: error of {error_db} dB");
-                worst = worst.max(error_db.abs());
+                worst_error = worst_error.max(error_db.abs());
                 let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
                 assert!(
                     (level_db - expected_db - reduction_db).abs() < 1e-3,
@@ -53,7 +53,7 @@ fn the_static_curve_matches_the_formula() {
             }
         }
     }
-    println!("static curve: error up to {worst:.6} dB");
+    println!("static curve: error up to {worst_error:.6} dB");
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn the_side_chain_replaces_the_main_input() {
     check("gain for a side-chain 16 dB above the threshold, dB", gain_db, -12.0, 1e-3);
 
     let loud = noise(1.0, 9_600);
-    let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
-    assert_eq!(process_with_side_chain(&mut chain_of("compressor", &settings), &loud, &silent), loud);
+    let silent_input = [vec![0.0; 9_600], vec![0.0; 9_600]];
+    assert_eq!(process_with_side_chain(&mut chain_of("compressor", &settings), &loud, &silent_input), loud);
 
     // Each channel of the side-chain affects both channels of the output.
     let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];

@@ -182,10 +182,10 @@ fn the_synthetic_responses_have_their_decay_times() {
 #[test]
 fn a_new_response_starts_from_silence() {
     let (response, input) = (decaying_noise(30_000), noise(0.5, 60_000));
-    let outputs = [(SMALL_ROOM, 0.5), (HALL, -0.25)].map(|(before, level)| {
-        let mut chain = with_impulse(&response, &[("response", before)]);
-        let mut earlier = noise(level, 50_000);
-        let [left, right] = &mut earlier;
+    let outputs = [(SMALL_ROOM, 0.5), (HALL, -0.25)].map(|(first_response, level)| {
+        let mut chain = with_impulse(&response, &[("response", first_response)]);
+        let mut earlier_noise = noise(level, 50_000);
+        let [left, right] = &mut earlier_noise;
         chain.process(left, right, &[]);
         chain.set_parameter(0, 0, IMPULSE);
         process(&mut chain, &input)

@@ -44,9 +44,12 @@ fn split_mode_is_a_high_shelf() {
         let g = amplitude(-range_db);
         for frequency_hz in [50.0, 200.0, 1_000.0, 2_000.0, 4_000.0, 5_000.0, 7_000.0, 10_000.0, 16_000.0] {
             let mut input = highest_tone(-6.0, 48_000);
-            let measured = sine_at(rate_hz, frequency_hz, 0.1, 48_000);
-            for (input, measured) in input.iter_mut().zip(&measured) {
-                input.iter_mut().zip(measured).for_each(|(input, measured)| *input += measured);
+            let measured_signal = sine_at(rate_hz, frequency_hz, 0.1, 48_000);
+            for (input, measured_signal) in input.iter_mut().zip(&measured_signal) {
+                input
+                    .iter_mut()
+                    .zip(measured_signal)
+                    .for_each(|(input, measured_signal)| *input += measured_signal);
             }
             let output = process(&mut chain_at(rate_hz, "de_esser", &settings), &input);
             let gain_db = db(tone_at(rate_hz, &output[0][24_000..], frequency_hz).0 / 0.1);

@@ -76,21 +76,21 @@ fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
     for (id, value) in parameters {
         values[kind.parameter_index(id).unwrap()] = *value;
     }
-    let mut worst = (0.0_f64, 0.0_f64);
+    let mut worst_error = (0.0_f64, 0.0_f64);
     for step in 0..60 {
         let f = 20.0 * 1_100_f64.powf(f64::from(step) / 59.0);
         let expected = expected_db(f);
         // Below -100 dB, the rounding noise of single precision dominates.
         if expected > -100.0 {
-            worst.0 = worst.0.max((response_db(&response, f) - expected).abs());
+            worst_error.0 = worst_error.0.max((response_db(&response, f) - expected).abs());
         }
-        worst.1 = worst.1.max((equalizer::response_db(&values, f, RATE) - expected).abs());
+        worst_error.1 = worst_error.1.max((equalizer::response_db(&values, f, RATE) - expected).abs());
     }
     println!(
         "{parameters:?}: error of {:.5} dB in the output, of {:e} dB in the drawn curve",
-        worst.0, worst.1
+        worst_error.0, worst_error.1
     );
-    assert!(worst.0 < 0.02 && worst.1 < 1e-6, "{parameters:?}: {worst:?}");
+    assert!(worst_error.0 < 0.02 && worst_error.1 < 1e-6, "{parameters:?}: {worst_error:?}");
 }
 
 #[test]

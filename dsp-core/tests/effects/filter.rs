@@ -145,8 +145,8 @@ fn cutoff_hz(response: &[f32]) -> f64 {
 
 /// Returns a low-pass filter of 12 dB per octave without resonance and with these settings.
 fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
-    let plain = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
-    chain_at(sample_rate_hz, "filter", &[&plain[..], settings].concat())
+    let plain_settings = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
+    chain_at(sample_rate_hz, "filter", &[&plain_settings[..], settings].concat())
 }
 
 #[test]
@@ -158,9 +158,9 @@ fn modulation_moves_the_cut_off_by_its_octaves() {
                 low_pass(RATE_HZ, &[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
             chain.reset((period * 4_800_000.0) as u64);
             let [left, _] = process(&mut chain, &impulse(4_800));
-            let measured = (cutoff_hz(&left) / 1_000.0).log2();
+            let measured_value = (cutoff_hz(&left) / 1_000.0).log2();
             let expected = octaves * (TAU * period).sin();
-            check(&format!("octaves after {period} periods of {octaves}"), measured, expected, 2e-3);
+            check(&format!("octaves after {period} periods of {octaves}"), measured_value, expected, 2e-3);
         }
     }
 }
@@ -178,7 +178,7 @@ fn probe(frames: usize) -> Vec<f32> {
 
 /// Returns the cut-off of [`low_pass`] in octaves above 250 Hz for each period of the filtered
 /// [`probe`].
-fn cutoff_octaves(sample_rate_hz: u32, filtered: &[f32]) -> Vec<f64> {
+fn cutoff_octaves(sample_rate_hz: u32, filtered_signal: &[f32]) -> Vec<f64> {
     let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
         let gain = rms(period) * 2_f64.sqrt() / 1e-3;
@@ -186,7 +186,7 @@ fn cutoff_octaves(sample_rate_hz: u32, filtered: &[f32]) -> Vec<f64> {
         let w = (gain.powi(-2) - 1.0).sqrt().sqrt();
         (((PI / PROBE_FRAMES as f64).tan() / w).atan() * rate_hz / PI / 250.0).log2()
     };
-    filtered.chunks_exact(PROBE_FRAMES).map(of_period).collect()
+    filtered_signal.chunks_exact(PROBE_FRAMES).map(of_period).collect()
 }
 
 #[test]
@@ -208,15 +208,15 @@ fn the_period_of_the_modulation_matches_its_rate() {
 fn the_modulation_phase_does_not_depend_on_where_playback_starts() {
     let parameters = [("lfo_octaves", 3.0), ("lfo_rate_hz", 3.0)];
     let input = noise(0.25, 48_000);
-    let whole = process(&mut chain_of("filter", &parameters), &input);
+    let whole_output = process(&mut chain_of("filter", &parameters), &input);
     for start in [24_000, 24_013] {
         let mut chain = chain_of("filter", &parameters);
         chain.reset(start as u64);
-        let later = process(&mut chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        let later_output = process(&mut chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
         // The comparison starts when the response to earlier input has decayed.
-        let difference = whole[0][start + 9_600..]
+        let difference = whole_output[0][start + 9_600..]
             .iter()
-            .zip(&later[0][9_600..])
+            .zip(&later_output[0][9_600..])
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, f32::max);
         println!("from frame {start}: difference of {difference:e}");
@@ -235,9 +235,14 @@ fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
         left[0] = 0.1;
         let [left, _] = process(&mut chain, &[left, right]);
         let response: Vec<f32> = left.iter().map(|value| value / 0.1).collect();
-        let measured = (cutoff_hz(&response) / 1_500.0).log2();
+        let measured_value = (cutoff_hz(&response) / 1_500.0).log2();
         // A level above 1 counts as 1.
-        check(&format!("octaves at {level} of {octaves}"), measured, octaves * f64::min(level, 1.0), 1e-3);
+        check(
+            &format!("octaves at {level} of {octaves}"),
+            measured_value,
+            octaves * f64::min(level, 1.0),
+            1e-3,
+        );
     }
 }
 
@@ -254,20 +259,21 @@ fn the_envelope_has_its_time_constants() {
                 ("envelope_release_ms", release_ms),
             ];
             let frames = |time_ms: f64| (time_ms * f64::from(rate_hz) / 1e3) as usize;
-            let (before, rising, falling) = (9_600, frames(12.0 * attack_ms), frames(12.0 * release_ms));
-            let mut right = vec![0.0; before + rising + falling];
-            right[before..before + rising].fill(1.0);
+            let (quiet_frames, rising, falling) =
+                (9_600, frames(12.0 * attack_ms), frames(12.0 * release_ms));
+            let mut right = vec![0.0; quiet_frames + rising + falling];
+            right[quiet_frames..quiet_frames + rising].fill(1.0);
             let [left, _] = process(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
             let octaves = cutoff_octaves(rate_hz, &left);
-            let (start, end) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
+            let (start, end) = (quiet_frames / PROBE_FRAMES, (quiet_frames + rising) / PROBE_FRAMES);
             // The cut-off ramps between control points, so it reaches a value 32 frames later.
             for (label, time_ms, from, to) in
                 [("attack", attack_ms, start, end), ("release", release_ms, end, octaves.len())]
             {
-                let measured = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
+                let measured_value = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
                 let expected = frames(time_ms) as f64;
                 let label = format!("frames of {time_ms} ms {label}, {amount} octaves, {rate_hz} Hz");
-                check(&label, measured, expected, 0.005 * expected + 5.0);
+                check(&label, measured_value, expected, 0.005 * expected + 5.0);
             }
         }
     }

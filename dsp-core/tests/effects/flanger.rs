@@ -49,9 +49,10 @@ fn notches_are_at_odd_multiples_of_half_the_inverse_delay() {
         let [left, _] = process(&mut chain_of("flanger", &parameters), &impulse(4_800));
         for notch in 0..3 {
             let expected = (f64::from(notch) + 0.5) * 1e3 / delay_ms;
-            let near = (-200..=200).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
-            let lowest =
-                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            let near_frequencies = (-200..=200).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest = near_frequencies
+                .min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b)))
+                .unwrap();
             check(&format!("notch {notch} of {delay_ms} ms, Hz"), lowest, expected, 0.002 * expected);
         }
     }
@@ -122,10 +123,11 @@ fn changes_do_not_click() {
         [("rate_hz", 5.0), ("stereo_degrees", 180.0), ("feedback", -0.4), ("mix", 1.0), ("delay_ms", 1.5)]
     {
         let mut chain = chain_of("flanger", &[]);
-        let before = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
+        let first_output = process(&mut chain, &[input[..24_000].to_vec(), input[..24_000].to_vec()]);
         chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
-        let after = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
-        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        let second_output = process(&mut chain, &[input[24_000..].to_vec(), input[24_000..].to_vec()]);
+        let ratio =
+            largest_step(&[&first_output[0][2_000..], &second_output[0]].concat()) / largest_step(&input);
         println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.5);
     }

@@ -16,14 +16,14 @@ fn gate(settings: &[(&str, f64)]) -> EffectChain {
 
 /// Returns the gate of [`gate`] at another sample rate.
 fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
-    let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
-    let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
+    let plain_settings = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
+    let settings: Vec<_> = plain_settings.iter().chain(settings).copied().collect();
     chain_at(sample_rate_hz, "gate", &settings)
 }
 
 #[test]
 fn the_static_curve_matches_the_formula() {
-    let mut worst = 0.0_f64;
+    let mut worst_error = 0.0_f64;
     for (threshold_db, ratio, range_db) in
         [(-40.0, 2.0, 60.0), (-20.0, 10.0, 40.0), (-30.0, 1.5, 120.0), (-50.0, 100.0, 20.0), (0.0, 1.0, 60.0)]
     {
@@ -34,12 +34,12 @@ fn the_static_curve_matches_the_formula() {
             let expected_db = -((threshold_db - level_db).max(0.0) * (ratio - 1.0)).min(range_db);
             let error_db = gain_db - expected_db;
             assert!(error_db.abs() < 2e-3, "{settings:?} at {level_db} dB: error of {error_db} dB");
-            worst = worst.max(error_db.abs());
+            worst_error = worst_error.max(error_db.abs());
             let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
             assert!((expected_db + reduction_db).abs() < 2e-3, "{settings:?} reports {reduction_db} dB");
         }
     }
-    println!("static curve: error up to {worst:.6} dB");
+    println!("static curve: error up to {worst_error:.6} dB");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn opening_and_closing_have_their_time_constants() {
             let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
             let attack = frames_to_63(&gains_db, 100, 100 + open);
             let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
-            for (label, time_ms, measured) in
+            for (label, time_ms, measured_ms) in
                 [("attack", attack_ms, attack), ("release", release_ms, release)]
             {
                 let expected = frames(time_ms);
@@ -74,7 +74,7 @@ fn opening_and_closing_have_their_time_constants() {
                 let tolerance = 0.02 * expected + 0.125;
                 check(
                     &format!("at {rate_hz} Hz, frames of {time_ms} ms {label}"),
-                    measured,
+                    measured_ms,
                     expected,
                     tolerance,
                 );
@@ -131,10 +131,10 @@ fn the_side_chain_replaces_the_main_input() {
     let closed = process_with_side_chain(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
     check("gain with a silent side-chain, dB", db(f64::from(closed[0][9_599] / loud[0][9_599])), -40.0, 1e-3);
 
-    let quiet = noise(0.001, 9_600);
-    let open = process_with_side_chain(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
-    assert_eq!(open[0][4_800..], quiet[0][4_800..]);
-    assert_eq!(open[1][4_800..], quiet[1][4_800..]);
+    let quiet_input = noise(0.001, 9_600);
+    let open = process_with_side_chain(&mut gate(&settings), &quiet_input, &constant(-10.0, 9_600));
+    assert_eq!(open[0][4_800..], quiet_input[0][4_800..]);
+    assert_eq!(open[1][4_800..], quiet_input[1][4_800..]);
 }
 
 #[test]

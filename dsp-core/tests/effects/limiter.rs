@@ -88,8 +88,8 @@ fn band_limited(max_fraction: f64, audio: &Stereo) -> Stereo {
     audio.each_ref().map(|values| {
         let mut spectrum = spectrum(values);
         spectrum.truncate((max_fraction * values.len() as f64) as usize);
-        let limited = values_of(spectrum, values.len());
-        limited.iter().map(|value| (value / values.len() as f64) as f32).collect()
+        let limited_signal = values_of(spectrum, values.len());
+        limited_signal.iter().map(|value| (value / values.len() as f64) as f32).collect()
     })
 }
 
@@ -137,9 +137,9 @@ fn hard_signals() -> Vec<(String, Stereo)> {
     signals.push((format!("noise to {TRUE_PEAK_LIMIT} fs"), band));
     for period_frames in [7, 16, 48, 109, 480] {
         let square = square(period_frames, 9_600);
-        let limited = band_limited(0.45, &square);
+        let limited_signal = band_limited(0.45, &square);
         signals.push((format!("square of {period_frames} frames"), square));
-        signals.push((format!("square of {period_frames} frames to 0.45 fs"), limited));
+        signals.push((format!("square of {period_frames} frames to 0.45 fs"), limited_signal));
     }
     signals.into_iter().map(|(label, signal)| (label, faded(signal))).collect()
 }
@@ -249,9 +249,9 @@ fn the_gain_falls_before_a_peak_and_recovers_with_its_time_constant() {
         // After the averaging window has passed the peak, the difference to 1 falls exponentially.
         let start = 9_600 + 150;
         let remaining = (1.0 - gains[start + release_frames]) / (1.0 - gains[start]);
-        let measured = -(release_frames as f64) / remaining.ln();
+        let measured_frames = -(release_frames as f64) / remaining.ln();
         let expected = release_frames as f64;
-        check(&format!("frames of {release_ms} ms release"), measured, expected, 0.01 * expected);
+        check(&format!("frames of {release_ms} ms release"), measured_frames, expected, 0.01 * expected);
     }
 }
 

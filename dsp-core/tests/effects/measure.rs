@@ -213,29 +213,29 @@ pub(crate) fn rms(values: &[f32]) -> f64 {
 /// Prints a measured value and asserts that it differs from the expected value by at most
 /// `tolerance`.
 #[track_caller]
-pub(crate) fn check(label: &str, measured: f64, expected: f64, tolerance: f64) {
-    println!("{label}: {measured:.4}, expected {expected:.4} +- {tolerance}");
+pub(crate) fn check(label: &str, measured_value: f64, expected: f64, tolerance: f64) {
+    println!("{label}: {measured_value:.4}, expected {expected:.4} +- {tolerance}");
     assert!(
-        (measured - expected).abs() <= tolerance,
-        "{label}: {measured}, expected {expected} +- {tolerance}"
+        (measured_value - expected).abs() <= tolerance,
+        "{label}: {measured_value}, expected {expected} +- {tolerance}"
     );
 }
 
-/// Asserts that an effect that is reset to a frame has the same output as one that has processed
-/// silence from the session's start to this frame.
+/// Asserts that resetting an effect to a frame gives the same output as processing silence from the
+/// session's start to this frame.
 #[track_caller]
 pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;
     let input = noise(0.5, 9_600);
     for frame in [32_000, 100_001, 480_077] {
-        let mut played = chain_of(kind, parameters);
-        played.set_time(MusicalTime { bpm, beat: 0.0 });
-        process(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
+        let mut played_chain = chain_of(kind, parameters);
+        played_chain.set_time(MusicalTime { bpm, beat: 0.0 });
+        process(&mut played_chain, &[vec![0.0; frame], vec![0.0; frame]]);
         let mut started = chain_of(kind, parameters);
         started.reset(frame as u64);
         started.set_time(MusicalTime { bpm, beat: frame as f64 * bpm / 60.0 / f64::from(RATE_HZ) });
-        let (played, started) = (process(&mut played, &input), process(&mut started, &input));
-        let max_error = played
+        let (played_chain, started) = (process(&mut played_chain, &input), process(&mut started, &input));
+        let max_error = played_chain
             .iter()
             .flatten()
             .zip(started.iter().flatten())

@@ -69,9 +69,10 @@ fn notches_are_at_a_phase_shift_of_half_a_period() {
         for notch in 0..stages / 2 {
             let angle = f64::from(2 * notch + 1) * PI / (2.0 * f64::from(stages));
             let expected = (warped(1_000.0) * angle.tan()).atan() * f64::from(RATE_HZ) / PI;
-            let near = (-100..=100).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
-            let lowest =
-                near.min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b))).unwrap();
+            let near_frequencies = (-100..=100).map(|step| expected * (1.0 + f64::from(step) * 1e-4));
+            let lowest = near_frequencies
+                .min_by(|a, b| response_db(&left, *a).total_cmp(&response_db(&left, *b)))
+                .unwrap();
             check(&format!("notch {notch} of {stages} stages, Hz"), lowest, expected, 0.001 * expected);
             assert!(response_db(&left, lowest) < -50.0, "{} dB", response_db(&left, lowest));
         }
@@ -161,10 +162,11 @@ fn changes_do_not_click() {
         ("feedback", -0.3),
     ] {
         let mut chain = chain_of("phaser", &[]);
-        let before = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
+        let first_output = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
         chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
-        let after = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
-        let ratio = largest_step(&[&before[0][2_000..], &after[0]].concat()) / largest_step(&input);
+        let second_output = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
+        let ratio =
+            largest_step(&[&first_output[0][2_000..], &second_output[0]].concat()) / largest_step(&input);
         println!("largest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.0);
     }

@@ -127,8 +127,8 @@ fn every_octave_has_the_set_decay_time() {
         let responses = impulse_responses(&parameters, decay_secs.max(0.4) * 1.2);
         for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0] {
             let label = format!("RT60 at {octave_hz} Hz, size {size}, modulation {modulation}, s");
-            let measured = rt60_secs(&octave_powers(&responses, octave_hz));
-            check(&label, measured, decay_secs, 0.1 * decay_secs);
+            let measured_secs = rt60_secs(&octave_powers(&responses, octave_hz));
+            check(&label, measured_secs, decay_secs, 0.1 * decay_secs);
         }
     }
 }
@@ -279,7 +279,7 @@ fn the_pre_delay_delays_the_wet_signal() {
             impulse_response(&[("mix", 1.0), ("modulation", 0.0), ("pre_delay_ms", pre_delay_ms)], 0.5);
         [left, right]
     };
-    let plain = wet(0.0);
+    let plain_output = wet(0.0);
     for pre_delay_ms in [1.0, 33.3, 250.0] {
         let delayed = wet(pre_delay_ms);
         let frames = (pre_delay_ms * 48.0).round() as usize;
@@ -287,15 +287,17 @@ fn the_pre_delay_delays_the_wet_signal() {
             assert_eq!(peak(&delayed[side][..frames]), 0.0);
             let max_error = delayed[side][frames..]
                 .iter()
-                .zip(&plain[side])
-                .fold(0.0, |max_error: f32, (delayed, plain)| max_error.max((delayed - plain).abs()));
+                .zip(&plain_output[side])
+                .fold(0.0, |max_error: f32, (delayed, plain_output)| {
+                    max_error.max((delayed - plain_output).abs())
+                });
             println!("pre-delay of {pre_delay_ms} ms: maximum difference {max_error:e}");
             // Denormals are flushed at control points, which the pre-delay shifts. This changes the
             // rounding slightly.
             assert!(max_error < 1e-7, "{max_error}");
         }
     }
-    let first = plain[0].iter().position(|value| *value != 0.0).unwrap();
+    let first = plain_output[0].iter().position(|value| *value != 0.0).unwrap();
     assert_eq!(first, (6.1 * 0.6 * 48.0_f64).round() as usize, "the first reflection has another delay");
 }
 
@@ -335,17 +337,17 @@ fn the_cuts_are_filters_of_first_order() {
             let low = warped_ratio(rate_hz, frequency_hz, low_cut_hz);
             db(low / low.hypot(1.0) / warped_ratio(rate_hz, frequency_hz, high_cut_hz).hypot(1.0))
         };
-        let open = room(20.0, 20_000.0);
+        let open_room = room(20.0, 20_000.0);
         for (low_cut_hz, high_cut_hz) in [(80.0, 14_000.0), (350.0, 3_000.0), (2_000.0, 500.0)] {
             let cut = room(low_cut_hz, high_cut_hz);
             for frequency_hz in [30.0, 80.0, 350.0, 1_000.0, 3_000.0, 8_000.0, 14_000.0] {
                 let expected =
                     cuts_db(frequency_hz, low_cut_hz, high_cut_hz) - cuts_db(frequency_hz, 20.0, 20_000.0);
-                for (cut, open) in cut.iter().zip(&open) {
+                for (cut, open_room) in cut.iter().zip(&open_room) {
                     let magnitude_db = |side: &[f32]| response_at_db(rate_hz, side, frequency_hz);
                     let label =
                         format!("{low_cut_hz} to {high_cut_hz} Hz at {frequency_hz} Hz, {rate_hz} Hz, dB");
-                    check(&label, magnitude_db(cut) - magnitude_db(open), expected, 0.02);
+                    check(&label, magnitude_db(cut) - magnitude_db(open_room), expected, 0.02);
                 }
             }
         }
@@ -414,12 +416,13 @@ fn diffusion_is_four_all_pass_filters_per_channel() {
             input[silent][0] = 0.0;
             process(&mut chain_of("reverb", &late_with(&[("diffusion", diffusion)])), &input)
         };
-        let plain = room(0.0);
+        let plain_output = room(0.0);
         for diffusion in [0.25, 0.8, 1.0] {
             let diffused = room(diffusion);
-            for (plain, diffused) in plain.iter().zip(&diffused) {
+            for (plain_output, diffused) in plain_output.iter().zip(&diffused) {
                 // With a diffusion of 0, the all-pass filters are delays.
-                let mut expected: Vec<f64> = plain[late..].iter().map(|value| f64::from(*value)).collect();
+                let mut expected: Vec<f64> =
+                    plain_output[late..].iter().map(|value| f64::from(*value)).collect();
                 delays.iter().for_each(|frames| all_pass(&mut expected, *frames, 0.7 * diffusion));
                 let errors: Vec<f32> = diffused
                     .iter()
@@ -542,16 +545,19 @@ fn changes_do_not_click() {
         [("size", 1.0), ("size", 0.2), ("pre_delay_ms", 100.0), ("decay_secs", 0.2), ("diffusion", 0.0)]
     {
         let mut chain = chain_of("reverb", &[("mix", 1.0)]);
-        let before = process(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
+        let first_output = process(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
         chain.set_parameter(0, kind.parameter_index(id).unwrap(), value);
-        let after = process(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
+        let second_output = process(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
         // A change may also change the level of the tone. A click would have far larger steps than
         // the output before and long after the change.
-        let settled_step = largest_step(&before[0][SECOND / 2..]).max(largest_step(&after[0][SECOND / 2..]));
-        let ratio = largest_step(&after[0]) / settled_step;
+        let settled_step =
+            largest_step(&first_output[0][SECOND / 2..]).max(largest_step(&second_output[0][SECOND / 2..]));
+        let ratio = largest_step(&second_output[0]) / settled_step;
         println!("largest step after {id} = {value}: {ratio:.3} of those before and later");
         assert!(
-            ratio < 1.5 && peak(&after[0]) * TAU * 200.0 / f64::from(RATE_HZ) * 1.5 > largest_step(&after[0])
+            ratio < 1.5
+                && peak(&second_output[0]) * TAU * 200.0 / f64::from(RATE_HZ) * 1.5
+                    > largest_step(&second_output[0])
         );
     }
 }
@@ -565,11 +571,11 @@ fn output_does_not_depend_on_where_playback_starts() {
 #[test]
 fn a_changed_reverb_equals_a_new_reverb_once_it_has_decayed() {
     for (id, value) in [("size", 0.9), ("pre_delay_ms", 50.0)] {
-        let mut changed = chain_of("reverb", &[]);
+        let mut changed_chain = chain_of("reverb", &[]);
         let index = effect_kind("reverb").unwrap().parameter_index(id).unwrap();
-        changed.set_parameter(0, index, value);
-        let mut fresh = chain_of("reverb", &[(id, value)]);
-        let [output, expected] = [&mut changed, &mut fresh].map(|chain| {
+        changed_chain.set_parameter(0, index, value);
+        let mut fresh_chain = chain_of("reverb", &[(id, value)]);
+        let [output, expected] = [&mut changed_chain, &mut fresh_chain].map(|chain| {
             chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);
             process(chain, &impulse(SECOND))
         });

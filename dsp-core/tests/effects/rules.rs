@@ -157,10 +157,14 @@ fn the_output_does_not_depend_on_the_call_size() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let whole = play(&mut chain(kind, setting), kind, &input, &[usize::MAX / 2]);
+            let whole_output = play(&mut chain(kind, setting), kind, &input, &[usize::MAX / 2]);
             for calls in [&[1][..], &[128], &[512], &[3, 31, 1, 77, 256]] {
                 let pieces = play(&mut chain(kind, setting), kind, &input, calls);
-                assert!(bits(&whole) == bits(&pieces), "{} at {setting:?} in calls of {calls:?}", kind.id);
+                assert!(
+                    bits(&whole_output) == bits(&pieces),
+                    "{} at {setting:?} in calls of {calls:?}",
+                    kind.id
+                );
             }
         }
     }
@@ -225,8 +229,8 @@ fn skipping_silence_does_not_change_the_output() {
 #[test]
 fn a_reset_effect_equals_a_new_effect() {
     // The input is longer than any echo, so state that survives the reset would be audible.
-    let before = noise(0.9, 4 * SECOND);
-    let (after, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
+    let first_noise = noise(0.9, 4 * SECOND);
+    let (second_noise, short_noise) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
         for (setting, frame) in SETTINGS.into_iter().zip([0, 12_345, 0, 12_345]) {
             let fresh = |frame| {
@@ -235,23 +239,24 @@ fn a_reset_effect_equals_a_new_effect() {
                 chain.set_time(MusicalTime { beat: 3.25, ..TIME });
                 chain
             };
-            let mut used = fresh(7);
-            process_unchanged(&mut used, &before);
+            let mut used_effect = fresh(7);
+            process_unchanged(&mut used_effect, &first_noise);
             // These changes leave all parameters ramping back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
             for (index, value) in &values {
-                used.set_parameter(0, *index, kind.parameters[*index].max);
-                used.set_parameter(0, *index, *value);
+                used_effect.set_parameter(0, *index, kind.parameters[*index].max);
+                used_effect.set_parameter(0, *index, *value);
             }
-            used.set_bypass(0, true);
-            process_unchanged(&mut used, &noise(0.5, 100));
-            used.set_bypass(0, false);
-            process_unchanged(&mut used, &noise(0.5, 100));
-            assert_no_alloc(|| used.reset(frame));
-            used.set_time(MusicalTime { beat: 3.25, ..TIME });
+            used_effect.set_bypass(0, true);
+            process_unchanged(&mut used_effect, &noise(0.5, 100));
+            used_effect.set_bypass(0, false);
+            process_unchanged(&mut used_effect, &noise(0.5, 100));
+            assert_no_alloc(|| used_effect.reset(frame));
+            used_effect.set_time(MusicalTime { beat: 3.25, ..TIME });
             let mut new = fresh(frame);
-            let [output, expected] = [&mut used, &mut new]
-                .map(|chain| [process_unchanged(chain, &after), play(chain, kind, &short, &[512])]);
+            let [output, expected] = [&mut used_effect, &mut new].map(|chain| {
+                [process_unchanged(chain, &second_noise), play(chain, kind, &short_noise, &[512])]
+            });
             for (output, expected) in output.iter().zip(&expected) {
                 assert!(bits(output) == bits(expected), "{} at {setting:?}", kind.id);
             }
@@ -284,12 +289,12 @@ fn the_loudest_input_leaves_a_finite_state() {
     let tone = sine(997.0, 0.25, 2 * SECOND);
     for kind in EFFECTS {
         for setting in SETTINGS {
-            let mut used = BareEffect::new(kind, setting);
+            let mut used_effect = BareEffect::new(kind, setting);
             let mut outputs = Vec::new();
             for peak in [MAX_INPUT_MAGNITUDE, 1.0, MAX_INPUT_MAGNITUDE] {
-                outputs.push(used.play(&noise(peak, SECOND / 2), true));
+                outputs.push(used_effect.play(&noise(peak, SECOND / 2), true));
             }
-            outputs.push(used.play(&tone, false));
+            outputs.push(used_effect.play(&tone, false));
             let is_finite = |audio: &Stereo| audio.iter().flatten().all(|value| value.is_finite());
             assert!(outputs.iter().all(is_finite), "{} at {setting:?}", kind.id);
         }
@@ -321,10 +326,10 @@ fn the_output_falls_silent_within_20_s_after_the_input() {
         let mut chain = chain(kind, Setting::Defaults);
         let [left, right] = &mut noise(0.5, SECOND);
         chain.process(left, right, &[]);
-        let mut after = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
-        let [left, right] = &mut after;
+        let mut second_noise = [vec![0.0; 20 * SECOND], vec![0.0; 20 * SECOND]];
+        let [left, right] = &mut second_noise;
         chain.process(left, right, &[]);
-        let end = after.each_ref().map(|values| peak(&values[19 * SECOND..]));
+        let end = second_noise.each_ref().map(|values| peak(&values[19 * SECOND..]));
         println!("{}: {end:?} after 19 s of silence", kind.id);
         assert!(end.iter().all(|peak| *peak < 1e-6), "{} is still audible at {end:?}", kind.id);
     }
@@ -339,8 +344,8 @@ fn decaying_output_is_never_subnormal() {
         for setting in SETTINGS {
             let mut bare = BareEffect::new(kind, setting);
             bare.play(&noise(0.5, SECOND), false);
-            let after = bare.play(&silence, false);
-            let subnormal_count = after.iter().flatten().filter(|value| value.is_subnormal()).count();
+            let second_noise = bare.play(&silence, false);
+            let subnormal_count = second_noise.iter().flatten().filter(|value| value.is_subnormal()).count();
             println!("{} at {setting:?}: {subnormal_count} subnormal values", kind.id);
             assert!(subnormal_count <= MAX_SUBNORMAL_VALUES, "{} at {setting:?}", kind.id);
         }
@@ -357,11 +362,11 @@ fn silence_before_an_echo_is_not_longer_than_declared() {
             let mut chain = chain(kind, setting);
             let [left, right] = &mut noise(0.5, SECOND / 20);
             chain.process(left, right, &[]);
-            let mut after = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
-            let [left, right] = &mut after;
+            let mut second_noise = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
+            let [left, right] = &mut second_noise;
             chain.process(left, right, &[]);
             let longest_silence_frames = chain.longest_silence_frames();
-            let is_audible = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
+            let is_audible = |frame: &usize| second_noise.iter().any(|values| values[*frame].abs() > SILENCE);
             let (mut last, mut longest) = (0, 0);
             for frame in (0..12 * SECOND).filter(is_audible) {
                 (longest, last) = (longest.max(frame - last), frame);
@@ -414,11 +419,15 @@ fn a_bypass_does_not_click() {
 #[test]
 fn parameter_tables_are_consistent() {
     for (index, kind) in EFFECTS.iter().enumerate() {
-        assert!(EFFECTS[..index].iter().all(|earlier| earlier.id != kind.id), "{} occurs twice", kind.id);
+        assert!(
+            EFFECTS[..index].iter().all(|earlier_entry| earlier_entry.id != kind.id),
+            "{} occurs twice",
+            kind.id
+        );
         for (index, parameter) in kind.parameters.iter().enumerate() {
             let label = format!("{}/{}", kind.id, parameter.id);
             assert!(
-                kind.parameters[..index].iter().all(|earlier| earlier.id != parameter.id),
+                kind.parameters[..index].iter().all(|earlier_entry| earlier_entry.id != parameter.id),
                 "{label} occurs twice"
             );
             assert!(

@@ -29,8 +29,8 @@ fn curve(kind: &str, drive_db: f64, bias: f64, x: f64) -> f64 {
         "hard" => x.clamp(-1.0, 1.0),
         _ => x.sin(),
     };
-    let driven = x * if kind == "fold" { d.sqrt() } else { d };
-    (shape(driven + bias) - shape(bias)) / d.sqrt()
+    let driven_value = x * if kind == "fold" { d.sqrt() } else { d };
+    (shape(driven_value + bias) - shape(bias)) / d.sqrt()
 }
 
 fn index_of(kind: &str) -> f64 {
@@ -86,8 +86,13 @@ fn harmonics_match_the_curve() {
                     im += y * (f64::from(harmonic) * angle).sin();
                 }
                 let expected = 2.0 * f64::hypot(re, im) / f64::from(points);
-                let measured = tone(&left[24_000..], 200.0 * f64::from(harmonic)).0;
-                check(&format!("{kind}, {drive_db} dB, harmonic {harmonic}"), measured, expected, 5e-4);
+                let measured_amplitude = tone(&left[24_000..], 200.0 * f64::from(harmonic)).0;
+                check(
+                    &format!("{kind}, {drive_db} dB, harmonic {harmonic}"),
+                    measured_amplitude,
+                    expected,
+                    5e-4,
+                );
             }
         }
     }
@@ -106,14 +111,14 @@ fn aliases_are_80_db_below_the_fundamental_at_full_drive() {
             let fundamental = tone(steady, f as f64).0;
             let (mut worst_db, mut worst) = (f64::MIN, (0, 0));
             for harmonic in 1..300 {
-                let folded = (harmonic * f + 24_000).rem_euclid(48_000) - 24_000;
+                let folded_frequency = (harmonic * f + 24_000).rem_euclid(48_000) - 24_000;
                 let is_harmonic = |hz: i64| (0..5).any(|harmonic| (hz - harmonic * f).abs() < 9);
-                if folded.abs() > 20_000 || is_harmonic(folded.abs()) {
+                if folded_frequency.abs() > 20_000 || is_harmonic(folded_frequency.abs()) {
                     continue;
                 }
-                let alias_db = db(tone(steady, folded.abs() as f64).0 / fundamental);
+                let alias_db = db(tone(steady, folded_frequency.abs() as f64).0 / fundamental);
                 if alias_db > worst_db {
-                    (worst_db, worst) = (alias_db, (harmonic, folded.abs()));
+                    (worst_db, worst) = (alias_db, (harmonic, folded_frequency.abs()));
                 }
             }
             let (harmonic, alias_hz) = worst;
@@ -172,8 +177,9 @@ fn a_bias_leaves_no_dc_offset() {
     println!("mean {:.1} dBFS", db(mean));
     assert!(mean.abs() < 1e-4);
     // With a bias, too, silent input has a silent output.
-    let silent = process(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
-    assert!(peak(&silent[0]) < 1e-7);
+    let silent_output =
+        process(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
+    assert!(peak(&silent_output[0]) < 1e-7);
 }
 
 #[test]
@@ -224,12 +230,16 @@ fn input_after_long_silence_is_processed_as_after_a_reset() {
         let start = 9_000;
         let mut input = noise(0.5, 12_000);
         input.iter_mut().for_each(|side| side[1_000..start].fill(0.0));
-        let whole = process(&mut chain_of("saturator", &parameters), &input);
-        let mut fresh = chain_of("saturator", &parameters);
-        fresh.reset(start as u64);
-        let later = process(&mut fresh, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
-        let difference =
-            whole[0][start..].iter().zip(&later[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let whole_output = process(&mut chain_of("saturator", &parameters), &input);
+        let mut fresh_chain = chain_of("saturator", &parameters);
+        fresh_chain.reset(start as u64);
+        let later_output =
+            process(&mut fresh_chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        let difference = whole_output[0][start..]
+            .iter()
+            .zip(&later_output[0])
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
         println!("{kind}: difference of {difference:e}");
         // The state of the tube's DC filter decays slowly, so its output differs more.
         assert!(difference < if kind == "tube" { 1e-3 } else { 1e-9 });

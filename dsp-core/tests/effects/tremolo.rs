@@ -63,8 +63,8 @@ fn shapes_match_their_names() {
     let check_at = |shape: f64, points: &[(f64, f64)]| {
         let values = gains(shape);
         for (period, expected) in points {
-            let measured = f64::from(values[(period * f64::from(RATE_HZ)) as usize]);
-            check(&format!("shape {shape} after {period} periods"), measured, *expected, 0.01);
+            let measured_gain = f64::from(values[(period * f64::from(RATE_HZ)) as usize]);
+            check(&format!("shape {shape} after {period} periods"), measured_gain, *expected, 0.01);
         }
     };
     check_at(1.0, &[(0.0, 1.0), (0.25, 0.5), (0.5, 0.0), (0.75, 0.5)]);
@@ -102,15 +102,15 @@ fn synchronization_follows_the_tempo() {
 fn changes_of_tempo_and_shape_do_not_click() {
     let kind = effect_kind("tremolo").unwrap();
     let mut chain = chain_of("tremolo", &[("sync", 1.0), ("depth", 1.0)]);
-    let before = process(&mut chain, &ones(30_011));
+    let first_output = process(&mut chain, &ones(30_011));
     let beat = 2.0 * 30_011.0 / f64::from(RATE_HZ);
     chain.set_time(MusicalTime { bpm: 90.0, beat });
-    let after = process(&mut chain, &ones(SECOND));
-    for (frame, value) in after[0].iter().enumerate().skip(64) {
+    let second_output = process(&mut chain, &ones(SECOND));
+    for (frame, value) in second_output[0].iter().enumerate().skip(64) {
         let beat = beat + 1.5 * frame as f64 / f64::from(RATE_HZ);
         assert!((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / 0.5).cos())).abs() < 2e-3, "frame {frame}");
     }
-    let mut all = [&before[0][..], &after[0]].concat();
+    let mut all = [&first_output[0][..], &second_output[0]].concat();
     for (id, value) in
         [("shape", 2.0), ("shape", 3.0), ("sync", 0.0), ("stereo_degrees", 180.0), ("rate_hz", 20.0)]
     {

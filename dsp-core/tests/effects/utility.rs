@@ -11,8 +11,8 @@ fn gain_matches_its_definition() {
             process(&mut chain_of("utility", &[("gain_db", gain_db)]), &sine(1_000.0, 0.01, 9_600));
         check("gain, dB", db(tone(&left, 1_000.0).0 / 0.01), gain_db, 1e-4);
     }
-    let silent = process(&mut chain_of("utility", &[("gain_db", -144.0)]), &noise(1.0, 100));
-    assert_eq!(peak(&silent[0]), 0.0);
+    let silent_output = process(&mut chain_of("utility", &[("gain_db", -144.0)]), &noise(1.0, 100));
+    assert_eq!(peak(&silent_output[0]), 0.0);
 }
 
 #[test]

@@ -54,22 +54,22 @@ fn a_value_set_during_playback_has_the_same_effect_as_one_set_before() {
                 continue;
             }
             let value = audible_value(parameter);
-            let [mut early, mut late] = [(); 2].map(|()| chain_of(kind.id, &active));
-            early.automate(0, number, value, 0);
-            early.reset(0);
-            early.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
-            let early = process(&mut early, &input);
+            let [mut early_output, mut late_output] = [(); 2].map(|()| chain_of(kind.id, &active));
+            early_output.automate(0, number, value, 0);
+            early_output.reset(0);
+            early_output.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
+            let early_output = process(&mut early_output, &input);
             let part =
                 |range: core::ops::Range<usize>| input.each_ref().map(|side| side[range.clone()].to_vec());
-            process(&mut late, &part(0..CHANGE_FRAME));
-            late.automate(0, number, value, 0);
-            let late = process(&mut late, &part(CHANGE_FRAME..input[0].len()));
+            process(&mut late_output, &part(0..CHANGE_FRAME));
+            late_output.automate(0, number, value, 0);
+            let late_output = process(&mut late_output, &part(CHANGE_FRAME..input[0].len()));
             // The comparison starts when the response to input before the change has decayed.
             let tail = 9 * RATE_HZ as usize;
             for side in 0..2 {
-                let differences: Vec<f32> = early[side][tail..]
+                let differences: Vec<f32> = early_output[side][tail..]
                     .iter()
-                    .zip(&late[side][tail - CHANGE_FRAME..])
+                    .zip(&late_output[side][tail - CHANGE_FRAME..])
                     .map(|(a, b)| a - b)
                     .collect();
                 let difference_db = db(peak(&differences));
@@ -107,15 +107,18 @@ fn gains_and_mixes_set_without_a_ramp_change_at_exactly_their_frame() {
                 };
                 let mut output = process(&mut chain, &part(0..change_frame));
                 chain.automate(0, index(&chain, parameter), values[1], 0);
-                let later = process(&mut chain, &part(change_frame..1_000));
-                output.iter_mut().zip(later).for_each(|(output, later)| output.extend(later));
+                let later_output = process(&mut chain, &part(change_frame..1_000));
+                output
+                    .iter_mut()
+                    .zip(later_output)
+                    .for_each(|(output, later_output)| output.extend(later_output));
                 output
             };
-            let (before, stepped, after) =
+            let (value_before, stepped, value_after) =
                 (output_with([from, from]), output_with([from, to]), output_with([to, to]));
-            let first = (0..1_000).find(|frame| before[0][*frame] != stepped[0][*frame]);
+            let first = (0..1_000).find(|frame| value_before[0][*frame] != stepped[0][*frame]);
             assert_eq!(first, Some(change_frame), "{kind}: the first changed frame");
-            let last = (0..1_000).rfind(|frame| (after[0][*frame] - stepped[0][*frame]).abs() > 1e-4);
+            let last = (0..1_000).rfind(|frame| (value_after[0][*frame] - stepped[0][*frame]).abs() > 1e-4);
             assert!(
                 last.is_none_or(|last| last < change_frame),
                 "{kind}: frame {last:?} does not have the new value set at frame {change_frame}"
@@ -133,14 +136,14 @@ fn a_manual_ramp_is_independent_of_automation() {
     ] {
         let steps = [false, true].map(|is_automated| {
             let mut chain = chain_of(kind, &[("drive_db", 0.0)][..usize::from(kind == "saturator")]);
-            let automated = index(&chain, automated_id);
+            let automated_index = index(&chain, automated_id);
             process(&mut chain, &constant(-12.0, 9_600));
             let manual = index(&chain, manual_id);
             chain.set_parameter(0, manual, value);
             let output = (0..300).flat_map(|step| {
                 if is_automated {
                     let fraction = f64::from(step + 1) / 3_000.0;
-                    chain.automate(0, automated, range[0] + (range[1] - range[0]) * fraction, 32);
+                    chain.automate(0, automated_index, range[0] + (range[1] - range[0]) * fraction, 32);
                 }
                 process(&mut chain, &constant(-12.0, 32))[0].clone()
             });

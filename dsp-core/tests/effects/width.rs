@@ -25,11 +25,11 @@ fn the_sum_of_both_channels_does_not_change() {
         &[("width", 1.5), ("mono_below_on", 1.0), ("mono_below_hz", 300.0)],
     ] {
         let [left, right] = process(&mut chain_of("width", parameters), &input);
-        let worst = (0..48_000)
+        let worst_error = (0..48_000)
             .map(|frame| (left[frame] + right[frame] - (input[0][frame] + input[1][frame])).abs())
             .fold(0.0, f32::max);
-        println!("{parameters:?}: the sum differs by {:.1} dBFS", db(f64::from(worst)));
-        assert!(worst < 3e-7, "{parameters:?}: {worst}");
+        println!("{parameters:?}: the sum differs by {:.1} dBFS", db(f64::from(worst_error)));
+        assert!(worst_error < 3e-7, "{parameters:?}: {worst_error}");
     }
 }
 

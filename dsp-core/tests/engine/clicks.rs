@@ -58,20 +58,20 @@ fn started(session: &Session) -> Mixer {
 /// Plays tracks and edits them. Returns the left output of the 4,800 frames before the first edit,
 /// and from the first edit until 1.5 s after the last. An edit has the number of frames since the
 /// edit before.
-fn before_and_after_edits(before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>) -> [Vec<f32>; 2] {
-    let mut mixer = started(&session(before));
-    let mut rendered = play(&mut mixer, EDIT_FRAME, &[128]);
-    rendered.truncate(EDIT_FRAME);
+fn before_and_after_edits(tracks_before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>) -> [Vec<f32>; 2] {
+    let mut mixer = started(&session(tracks_before));
+    let mut rendered_output = play(&mut mixer, EDIT_FRAME, &[128]);
+    rendered_output.truncate(EDIT_FRAME);
     for (wait_frames, tracks) in edits {
-        let from = rendered.len();
-        rendered.extend(play(&mut mixer, wait_frames, &[128]));
-        rendered.truncate(from + wait_frames);
+        let from = rendered_output.len();
+        rendered_output.extend(play(&mut mixer, wait_frames, &[128]));
+        rendered_output.truncate(from + wait_frames);
         mixer.set_session(&session(tracks), Slots { banks: &[], audio: &sine() }).unwrap();
     }
-    let from = rendered.len();
-    rendered.extend(play(&mut mixer, 72_000, &[128]));
-    rendered.truncate(from + 72_000);
-    [rendered[EDIT_FRAME - 4_800..EDIT_FRAME].to_vec(), rendered[EDIT_FRAME - 1..].to_vec()]
+    let from = rendered_output.len();
+    rendered_output.extend(play(&mut mixer, 72_000, &[128]));
+    rendered_output.truncate(from + 72_000);
+    [rendered_output[EDIT_FRAME - 4_800..EDIT_FRAME].to_vec(), rendered_output[EDIT_FRAME - 1..].to_vec()]
 }
 
 fn largest_step(values: &[f32]) -> f32 {
@@ -81,20 +81,20 @@ fn largest_step(values: &[f32]) -> f32 {
 /// Checks an edit. No step may exceed `max_steps` times that of the sine. The peak may not exceed
 /// that before the edit or that of a new mixer with the edited tracks by more than a tenth.
 #[track_caller]
-fn check(label: &str, before: Vec<Track>, after: Vec<Track>, max_steps: f32) {
-    check_all(label, before, vec![(0, after)], max_steps);
+fn check(label: &str, tracks_before: Vec<Track>, tracks_after: Vec<Track>, max_steps: f32) {
+    check_all(label, tracks_before, vec![(0, tracks_after)], max_steps);
 }
 
 /// Like [`check`], for several edits.
 #[track_caller]
-fn check_all(label: &str, before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, max_steps: f32) {
-    let last = edits.last().map(|(_, tracks)| tracks.clone()).unwrap_or_default();
-    let fresh = play(&mut started(&session(last)), 48_000, &[128]);
-    let [early, late] = before_and_after_edits(before, edits);
+fn check_all(label: &str, tracks_before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, max_steps: f32) {
+    let last_tracks = edits.last().map(|(_, tracks)| tracks.clone()).unwrap_or_default();
+    let fresh_output = play(&mut started(&session(last_tracks)), 48_000, &[128]);
+    let [early, late] = before_and_after_edits(tracks_before, edits);
     let (step, loudest) = (largest_step(&late), peak(&late));
     println!("{label}: largest step {step:.4} (of the sine {SINE_STEP:.4}), peak {loudest:.4}");
     assert!(step < max_steps * SINE_STEP, "{label}: a step of {step}");
-    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh)), "{label}: a peak of {loudest}");
+    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh_output)), "{label}: a peak of {loudest}");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn signals_whose_compensating_delay_changes_do_not_click() {
         check("a track gets latency before a group", fed(vec![]), fed(late()), 2.5);
         check("a track before a group loses its latency", fed(late()), fed(vec![]), 2.5);
         // In these cases, the route and the delay change at the same time.
-        let alone = vec![silent("a", late()), sounding("g", effects.clone())];
-        check("a track with latency is routed to a group", alone.clone(), fed(late()), 2.5);
-        check("the route of a track with latency is removed", fed(late()), alone, 2.5);
+        let single_track = vec![silent("a", late()), sounding("g", effects.clone())];
+        check("a track with latency is routed to a group", single_track.clone(), fed(late()), 2.5);
+        check("the route of a track with latency is removed", fed(late()), single_track, 2.5);
     }
     let mut compressor = effect_with("compressor", &[("ratio", 1.0)]);
     compressor.side_chain = Some(0);
@@ -145,21 +145,21 @@ fn delayed_tracks_are_muted_and_unmuted_without_clicks_at_any_call_size() {
         sounding("a", vec![]),
         silent("b", vec![effect_with("limiter", &[]), effect_with("saturator", &[])]),
     ];
-    let rendered = |calls: &[usize]| {
+    let rendered_output = |calls: &[usize]| {
         let mut mixer = started(&session(tracks.clone()));
-        let mut rendered = Vec::new();
+        let mut rendered_output = Vec::new();
         for (mute, frames) in [(false, EDIT_FRAME), (true, 12_000), (false, 12_000)] {
             mixer.set_track_mix(0, &TrackMix { gain: 1.0, pan: 0.0, is_muted: mute, is_soloed: false });
-            rendered.extend(play(&mut mixer, frames, calls).into_iter().take(frames));
+            rendered_output.extend(play(&mut mixer, frames, calls).into_iter().take(frames));
         }
-        rendered
+        rendered_output
     };
-    let expected = rendered(&[128]);
+    let expected = rendered_output(&[128]);
     assert!(peak(&expected[EDIT_FRAME + 1_000..][..10_000]) == 0.0, "the track is not muted");
     let step = largest_step(&expected[1_000..]);
     assert!(step < 1.3 * SINE_STEP, "a step of {step}");
     for calls in [&[1][..], &[100], &[32], &[7, 256]] {
-        assert!(rendered(calls) == expected, "calls of {calls:?}");
+        assert!(rendered_output(calls) == expected, "calls of {calls:?}");
     }
 }
 
@@ -175,11 +175,11 @@ fn reordering_effects_with_latency_causes_no_steps_or_peaks() {
     // The order changes twice. The second change reduces the latency in front of the last effect.
     let [three, gain] = [0, 1].map(|_| || ["1", "2", "3"].map(|id| named(id, effect_with("limiter", &[]))));
     let order = |last: [&str; 2], first: bool| {
-        let last =
+        let last_effects =
             last.map(|kind| effect_with(kind, if kind == "saturator" { &[("drive_db", 0.0)] } else { &[] }));
         let quiet = [named("quiet", effect_with("utility", &[("gain_db", -36.0)]))];
         let late = if first { [&quiet[..], &three()[..]] } else { [&gain()[..], &quiet[..]] };
-        vec![sounding("a", late.concat().into_iter().chain(last).collect())]
+        vec![sounding("a", late.concat().into_iter().chain(last_effects).collect())]
     };
     let ends = [["utility", "saturator"], ["saturator", "utility"]];
     check_all(
@@ -207,18 +207,18 @@ fn replaced_effects_stay_audible_until_the_new_ones_are_ready() {
     let late = || vec![effect_with("limiter", &[]), quiet("2")];
     check("two effects, one with latency, replace one", one(vec![quiet("1")]), one(late()), 0.1);
     check("one effect replaces two", one(late()), one(vec![quiet("1")]), 0.1);
-    let moved = one(vec![quiet("3"), effect_with("limiter", &[])]);
-    check("an effect is replaced and another moves", one(late()), moved, 0.1);
+    let moved_tracks = one(vec![quiet("3"), effect_with("limiter", &[])]);
+    check("an effect is replaced and another moves", one(late()), moved_tracks, 0.1);
     let stays =
         |more| one(vec![quiet("3"), effect_with("limiter", &[]), effect_with("width", &[("width", more)])]);
-    let before = one(vec![effect_with("limiter", &[]), effect_with("width", &[]), quiet("2")]);
-    let twice = |last| vec![(0, stays(1.0)), (128, last)];
+    let tracks_before = one(vec![effect_with("limiter", &[]), effect_with("width", &[]), quiet("2")]);
+    let twice = |last_tracks| vec![(0, stays(1.0)), (128, last_tracks)];
     let without = one(vec![quiet("3"), effect_with("limiter", &[])]);
-    check_all("an effect is replaced, then another is removed", before, twice(without), 0.1);
+    check_all("an effect is replaced, then another is removed", tracks_before, twice(without), 0.1);
     let thrice = vec![(0, one(vec![quiet("2")])), (0, one(vec![quiet("3")])), (300, one(vec![quiet("4")]))];
     check_all("effects are replaced three times", one(vec![quiet("1")]), thrice, 0.1);
-    let back = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
-    check_all("a replaced effect returns while it fades", one(vec![quiet("1")]), back, 0.1);
+    let return_edits = vec![(0, one(vec![quiet("2")])), (600, one(vec![quiet("1")]))];
+    check_all("a replaced effect returns while it fades", one(vec![quiet("1")]), return_edits, 0.1);
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn a_new_track_passes_through_its_effects_from_the_first_frame() {
         0.1,
     );
     let sends = vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }];
-    let sent = |sends| Track { sends, gain: 0.0, ..sounding("a", vec![]) };
+    let sending_track = |sends| Track { sends, gain: 0.0, ..sounding("a", vec![]) };
     let bus = || silent("bus", vec![quiet("1"), effect_with("limiter", &[])]);
-    check("a new bus", vec![sent(vec![])], vec![sent(sends), bus()], 0.1);
+    check("a new bus", vec![sending_track(vec![])], vec![sending_track(sends), bus()], 0.1);
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn fades_before_and_after_a_changing_delay_stay_aligned() {
 fn a_crossfade_of_the_input_stays_in_front_of_the_effects() {
     let tracks_with_side_chain = |side_chain, gain| {
         let compressor = EffectSettings { side_chain, ..effect_with("compressor", &[("ratio", 1.0)]) };
-        let compressed = Track { gain, ..sounding("b", vec![compressor, quiet("1")]) };
-        vec![silent("a", vec![effect_with("limiter", &[])]), compressed]
+        let compressed_track = Track { gain, ..sounding("b", vec![compressor, quiet("1")]) };
+        vec![silent("a", vec![effect_with("limiter", &[])]), compressed_track]
     };
     for wait_frames in [0, 128] {
         let edits =
@@ -271,12 +271,12 @@ fn a_crossfade_of_the_input_stays_in_front_of_the_effects() {
     }
     let late = || silent("late", vec![effect_with("limiter", &[])]);
     let group = |effects| sounding("g", effects);
-    let alone = vec![late(), group(vec![effect_with("utility", &[])])];
+    let single_track = vec![late(), group(vec![effect_with("utility", &[])])];
     let fed = vec![routed_to(1, late()), group(vec![effect_with("utility", &[])])];
     check_all(
         "an effect is added, then a track with latency is routed to the group",
         vec![late(), group(vec![])],
-        vec![(0, alone), (0, fed)],
+        vec![(0, single_track), (0, fed)],
         2.5,
     );
 }
@@ -294,11 +294,11 @@ fn reversing_a_route_crossfades_and_does_not_change_other_routes() {
     let tracks = |routes: [&dyn Fn(Track) -> Track; 2]| {
         vec![routes[0](silent("a", vec![])), routes[1](silent("b", vec![])), silent("d", vec![])]
     };
-    let mut before = tracks([&|track| routed_to(1, track), &|track| track]);
-    before.push(other());
+    let mut tracks_before = tracks([&|track| routed_to(1, track), &|track| track]);
+    tracks_before.push(other());
     check(
         "a route is reversed and another track deleted",
-        before,
+        tracks_before,
         tracks([&|track| track, &|track| routed_to(0, track)]),
         2.5,
     );
@@ -312,18 +312,20 @@ fn many_tracks_that_are_deleted_at_once_fade_out() {
 
 #[test]
 fn sends_to_the_shared_effects_crossfade_when_their_delay_changes() {
-    let rendered = |before: Vec<Track>, after: Vec<Track>| {
+    let rendered_output = |tracks_before: Vec<Track>, tracks_after: Vec<Track>| {
         let chorus = |tracks| {
             let mut session = session(tracks);
             session.chorus.level = 1.0;
             session
         };
-        let mut mixer = started(&chorus(before));
+        let mut mixer = started(&chorus(tracks_before));
         mixer.set_input_enabled(0, true);
-        let mut rendered = Vec::new();
+        let mut rendered_output = Vec::new();
         for block in 0..750 {
             if block == 188 {
-                mixer.set_session(&chorus(after.clone()), Slots { banks: &[], audio: &sine() }).unwrap();
+                mixer
+                    .set_session(&chorus(tracks_after.clone()), Slots { banks: &[], audio: &sine() })
+                    .unwrap();
             }
             for (frame, value) in mixer.track_input(0).unwrap()[3].iter_mut().enumerate() {
                 let phase = core::f64::consts::TAU * (128 * block + frame) as f64 / 480.0;
@@ -331,21 +333,22 @@ fn sends_to_the_shared_effects_crossfade_when_their_delay_changes() {
             }
             let [mut left, mut right] = [[0.0; 128]; 2];
             mixer.process(&mut left, &mut right);
-            rendered.extend(left);
+            rendered_output.extend(left);
         }
-        rendered
+        rendered_output
     };
     let late = || vec![effect_with("limiter", &[])];
-    let alone = |effects| vec![silent("a", effects)];
+    let single_track = |effects| vec![silent("a", effects)];
     let fed = |effects| vec![silent("g", vec![]), routed_to(0, silent("b", effects))];
-    for (label, before, after) in [
-        ("the effects of the track get latency", alone(vec![]), alone(late())),
-        ("the effects of the track lose their latency", alone(late()), alone(vec![])),
+    for (label, tracks_before, tracks_after) in [
+        ("the effects of the track get latency", single_track(vec![]), single_track(late())),
+        ("the effects of the track lose their latency", single_track(late()), single_track(vec![])),
         ("a track before the group gets latency", fed(vec![]), fed(late())),
         ("a track before the group loses its latency", fed(late()), fed(vec![])),
     ] {
-        let rendered = rendered(before, after);
-        let (early, late) = (largest_step(&rendered[12_000..24_000]), largest_step(&rendered[24_000..]));
+        let rendered_output = rendered_output(tracks_before, tracks_after);
+        let (early, late) =
+            (largest_step(&rendered_output[12_000..24_000]), largest_step(&rendered_output[24_000..]));
         println!("{label}: largest step {late:.4}, before the edit {early:.4}");
         assert!(early > 0.001 && late < 1.5 * early, "{label}: a step of {late}, before the edit {early}");
     }
@@ -367,13 +370,13 @@ fn removed_routes_do_not_affect_solo() {
     let soloed = || Track { solo: true, ..sounding("a", vec![]) };
     let group = || sounding("g", vec![]);
     let apart = vec![soloed(), Track { gain: 0.5, ..group() }];
-    let fresh = play(&mut started(&session(apart.clone())), 48_000, &[128]);
+    let fresh_output = play(&mut started(&session(apart.clone())), 48_000, &[128]);
     let [_, late] = before_and_after_edits(
         vec![routed_to(1, soloed()), Track { gain: 0.5, ..group() }],
         vec![(0, apart)],
     );
-    let (rendered, expected) = (peak(&late[24_000..]), peak(&fresh[24_000..48_000]));
-    assert!((rendered - expected).abs() < 1e-4, "a peak of {rendered} instead of {expected}");
+    let (rendered_output, expected) = (peak(&late[24_000..]), peak(&fresh_output[24_000..48_000]));
+    assert!((rendered_output - expected).abs() < 1e-4, "a peak of {rendered_output} instead of {expected}");
     // The track is audible only through its send, which is then removed.
     let sends = vec![SendSettings { to: 1, gain: 1.0, pre_fader: true }];
     let by_send = |sends| vec![Track { sends, mute: true, ..soloed() }, group()];
@@ -390,8 +393,8 @@ fn removed_effects_fade_out_even_if_edits_follow_quickly() {
     let [early, late] = before_and_after_edits(three(0), edits);
     assert!(peak(&late) < 4.1 * peak(&early), "a peak of {} after {}", peak(&late), peak(&early));
     // Each edit adds an effect and removes another.
-    let with_last = |first: usize, last: &str| {
-        let effects = (first..first + 3).map(louder).chain([named(last, effect_with("utility", &[]))]);
+    let with_last = |first: usize, last_id: &str| {
+        let effects = (first..first + 3).map(louder).chain([named(last_id, effect_with("utility", &[]))]);
         vec![Track { gain: 0.01, ..sounding("a", effects.collect()) }]
     };
     let edits = (1..40).map(|number| (450, with_last(number, ["x", "y"][number % 2]))).collect();
@@ -405,17 +408,19 @@ fn removing_or_reordering_effects_before_a_latency_causes_no_steps() {
     let limiter = |id: &str| named(id, effect_with("limiter", &[]));
     let one = |effects: &[EffectSettings]| vec![sounding("a", effects.to_vec())];
     let (first, second, third) = (gain("1", -14.0), gain("2", -17.0), gain("3", -12.0));
-    let before = one(&[first.clone(), second.clone(), limiter("l")]);
-    check("effects are reordered and the limiter is removed", before, one(&[second, first]), 0.1);
-    let (before, after) =
+    let tracks_before = one(&[first.clone(), second.clone(), limiter("l")]);
+    check("effects are reordered and the limiter is removed", tracks_before, one(&[second, first]), 0.1);
+    let (tracks_before, tracks_after) =
         ([third.clone(), gain("4", -24.0), limiter("l")], [limiter("m"), gain("4", -24.0), third]);
-    check("another limiter is added in front", one(&before), one(&after), 0.1);
+    check("another limiter is added in front", one(&tracks_before), one(&tracks_after), 0.1);
     // A new effect is removed again during its fade, in front of an effect that stays.
     let new = || [gain("5", -20.0), gain("6", 0.0)];
-    let both = one(&[new().to_vec(), vec![limiter("l")]].concat());
+    let both_effects = one(&[new().to_vec(), vec![limiter("l")]].concat());
     for wait_frames in [720, 880] {
-        let edits =
-            vec![(0, both.clone()), (wait_frames, one(&[new()[1].clone(), gain("7", -20.0), limiter("l")]))];
+        let edits = vec![
+            (0, both_effects.clone()),
+            (wait_frames, one(&[new()[1].clone(), gain("7", -20.0), limiter("l")])),
+        ];
         check_all("a new effect is removed in its fade", one(&[gain("8", -20.0), limiter("l")]), edits, 0.3);
     }
     // All effects are removed while the reordered effects still fade in.

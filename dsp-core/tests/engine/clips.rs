@@ -69,12 +69,17 @@ fn a_clip_plays_exactly_at_its_position() {
             if inside(frame, 1_000, 1_900) { at(frame as i64 - 1_000) } else { 0.0 }
         });
         // This clip is longer than the remaining source.
-        let late = Clip { offset_frames: 3_500, ..clip(700, 9_000) };
-        check(&[late], 4_000, start, |frame| if frame >= 700 { at(frame as i64 - 700 + 3_500) } else { 0.0 });
+        let late_clip = Clip { offset_frames: 3_500, ..clip(700, 9_000) };
+        check(
+            &[late_clip],
+            4_000,
+            start,
+            |frame| if frame >= 700 { at(frame as i64 - 700 + 3_500) } else { 0.0 },
+        );
         // These two clips overlap.
         check(&[clip(1_500, 2_000), clip(300, 2_000)], 4_000, start, |frame| {
-            let late = if inside(frame, 1_500, 3_500) { at(frame as i64 - 1_500) } else { 0.0 };
-            late + if inside(frame, 300, 2_300) { at(frame as i64 - 300) } else { 0.0 }
+            let late_clip = if inside(frame, 1_500, 3_500) { at(frame as i64 - 1_500) } else { 0.0 };
+            late_clip + if inside(frame, 300, 2_300) { at(frame as i64 - 300) } else { 0.0 }
         });
     }
 }
@@ -82,9 +87,9 @@ fn a_clip_plays_exactly_at_its_position() {
 #[test]
 fn a_looped_clip_restarts_at_its_offset() {
     for loop_frames in [300, 64, 63, 7, 2, 1] {
-        let looped = Clip { offset_frames: 4_000 - loop_frames, looped: true, ..clip(200, 2_500) };
+        let looped_clip = Clip { offset_frames: 4_000 - loop_frames, looped: true, ..clip(200, 2_500) };
         for start in [0, 199, 1_234] {
-            check(&[looped], 4_000, start, |frame| match (200..2_700).contains(&frame) {
+            check(&[looped_clip], 4_000, start, |frame| match (200..2_700).contains(&frame) {
                 true => value(4_000 - loop_frames + (frame - 200) % loop_frames),
                 false => 0.0,
             });
@@ -136,16 +141,16 @@ fn stopping_and_editing_a_clip_does_not_click() {
 
 /// Delivers the wanted audio, at most `max_frames` frames of each request.
 fn deliver_wanted(mixer: &mut Mixer, source: &[Vec<f32>; 2], max_frames: usize) {
-    let wanted = mixer.wanted_audio().collect();
-    deliver(mixer, core::slice::from_ref(source), wanted, max_frames);
+    let wanted_audio = mixer.wanted_audio().collect();
+    deliver(mixer, core::slice::from_ref(source), wanted_audio, max_frames);
 }
 
 /// Delivers audio for requests that may be outdated, with one source for each slot.
-fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, max_frames: usize) {
-    for request in wanted {
+fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted_audio: Vec<WantedAudio>, max_frames: usize) {
+    for request in wanted_audio {
         let start = request.source_frame as usize;
-        let piece = start..start + request.frames.min(max_frames);
-        let audio = sources[request.audio_slot as usize].each_ref().map(|side| &side[piece.clone()]);
+        let block_range = start..start + request.frames.min(max_frames);
+        let audio = sources[request.audio_slot as usize].each_ref().map(|side| &side[block_range.clone()]);
         assert_no_alloc(|| mixer.fill_audio(request.audio_slot, request.source_frame, audio));
     }
 }
@@ -194,10 +199,11 @@ struct MixerPair {
 
 impl MixerPair {
     fn new(sources: Vec<[Vec<f32>; 2]>, clips: &[Clip], start: u64) -> Self {
-        let whole = |[left, right]: &[Vec<f32>; 2]| AudioSlot::Whole(Audio::from_channels(left, Some(right)));
+        let whole_clip =
+            |[left, right]: &[Vec<f32>; 2]| AudioSlot::Whole(Audio::from_channels(left, Some(right)));
         let streamed = |[left, _]: &[Vec<f32>; 2]| AudioSlot::Streamed { frames: left.len() as u64 };
         let slots = [
-            sources.iter().map(|source| Some(whole(source))).collect(),
+            sources.iter().map(|source| Some(whole_clip(source))).collect(),
             sources.iter().map(|source| Some(streamed(source))).collect(),
         ];
         let mixers = slots.each_ref().map(|audio: &Vec<_>| {
@@ -219,8 +225,8 @@ impl MixerPair {
         self.mixers[1].wanted_audio().collect()
     }
 
-    fn deliver(&mut self, wanted: Vec<WantedAudio>) {
-        deliver(&mut self.mixers[1], &self.sources, wanted, 16_384);
+    fn deliver(&mut self, wanted_audio: Vec<WantedAudio>) {
+        deliver(&mut self.mixers[1], &self.sources, wanted_audio, 16_384);
     }
 
     fn deliver_all(&mut self) {
@@ -231,9 +237,10 @@ impl MixerPair {
 
     /// Checks that both mixers have the same output, and the second no underruns.
     fn check(&mut self, frames: usize, label: &str) {
-        let [whole, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
-        let first = whole.iter().zip(&streamed).position(|(whole, streamed)| whole != streamed);
-        assert_eq!(first, None, "{label}: the first different frame");
+        let [whole_clip, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
+        let first_difference =
+            whole_clip.iter().zip(&streamed).position(|(whole_clip, streamed)| whole_clip != streamed);
+        assert_eq!(first_difference, None, "{label}: the first different frame");
         assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{label}");
     }
 }
@@ -245,28 +252,29 @@ fn audio_that_was_requested_before_an_edit_is_not_played_in_another_clip() {
             .map(|gain| source(200_000).map(|side| side.iter().map(|value| value * gain).collect()))
     };
     let from_slot = |clip, audio_slot| Clip { audio_slot, ..clip };
-    let [first, second, third] = [
+    let [first_difference, second, third] = [
         from_slot(clip(0, 60_000), 0),
         from_slot(clip(96_000, 90_000), 1),
         from_slot(clip(300_000, 90_000), 2),
     ];
-    let original = Clip { offset_frames: 50_000, ..from_slot(clip(70_000, 100_000), 0) };
-    let extended = Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..original };
+    let original_clip = Clip { offset_frames: 50_000, ..from_slot(clip(70_000, 100_000), 0) };
+    let extended_clip =
+        Clip { frame: 65_000, offset_frames: 45_000, length_frames: 105_000, ..original_clip };
     let edits: [(&str, &[Clip], &[Clip]); 3] = [
         (
             "a clip is deleted, so the indices of later clips change",
-            &[first, second, third],
+            &[first_difference, second, third],
             &[second, from_slot(clip(97_000, 90_000), 2)],
         ),
-        ("the start of a clip is extended", &[original], &[extended]),
-        ("a clip plays another source", &[original], &[from_slot(original, 1)]),
+        ("the start of a clip is extended", &[original_clip], &[extended_clip]),
+        ("a clip plays another source", &[original_clip], &[from_slot(original_clip, 1)]),
     ];
-    for (label, before, after) in edits {
-        let mut pair = MixerPair::new(sources().to_vec(), before, 80_000);
-        let wanted = pair.wanted();
-        assert!(!wanted.is_empty(), "{label}: no audio is requested");
-        pair.edit(after);
-        pair.deliver(wanted);
+    for (label, clips_before, clips_after) in edits {
+        let mut pair = MixerPair::new(sources().to_vec(), clips_before, 80_000);
+        let wanted_audio = pair.wanted();
+        assert!(!wanted_audio.is_empty(), "{label}: no audio is requested");
+        pair.edit(clips_after);
+        pair.deliver(wanted_audio);
         pair.deliver_all();
         pair.check(30_000, label);
     }
@@ -275,9 +283,9 @@ fn audio_that_was_requested_before_an_edit_is_not_played_in_another_clip() {
 #[test]
 fn audio_that_was_requested_before_its_clip_moves_is_played() {
     let mut pair = MixerPair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
-    let wanted = pair.wanted();
+    let wanted_audio = pair.wanted();
     pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
-    pair.deliver(wanted);
+    pair.deliver(wanted_audio);
     pair.check(16_000, "both clips");
 }
 
@@ -286,7 +294,7 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
     const START: u64 = 46_080;
     let base = clip(0, 300_000);
     let from = |frame, length_frames| Clip { offset_frames: frame, ..clip(frame, length_frames) };
-    let looped = Clip { offset_frames: 100_000, looped: true, ..clip(20_000, 400_000) };
+    let looped_clip = Clip { offset_frames: 100_000, looped: true, ..clip(20_000, 400_000) };
     let short = Clip { offset_frames: 398_500, looped: true, ..clip(30_000, 400_000) };
     let edits: [(&str, Clip, &[Clip]); 19] = [
         ("gain", base, &[Clip { gain: 0.75, ..base }]),
@@ -306,27 +314,27 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
         ("moved back by 7,200 frames", Clip { frame: 7_200, ..base }, &[base]),
         ("duplicated", base, &[base, clip(2_000, 300_000)]),
         ("looped", base, &[Clip { looped: true, ..base }]),
-        ("no longer looped", looped, &[Clip { looped: false, gain: 0.5, ..looped }]),
+        ("no longer looped", looped_clip, &[Clip { looped: false, gain: 0.5, ..looped_clip }]),
         ("loop moved", short, &[Clip { frame: 29_000, ..short }]),
     ];
-    for (label, before, after) in edits {
+    for (label, clips_before, clips_after) in edits {
         for extra_frames in [0, 777] {
-            let mut pair = MixerPair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
+            let mut pair = MixerPair::new(vec![source(400_000)], &[clips_before], START - 8 * 1_536);
             pair.deliver_all();
             for _ in 0..8 {
                 pair.check(1_536, label);
                 pair.deliver_all();
             }
             pair.check(extra_frames + 1, label);
-            pair.edit(after);
+            pair.edit(clips_after);
             pair.check(4_000, label);
             // Another edit follows, and then the first edit again.
-            pair.edit(&[before, clip(45_000, 10)]);
-            pair.edit(after);
-            let mut requested = Vec::new();
+            pair.edit(&[clips_before, clip(45_000, 10)]);
+            pair.edit(clips_after);
+            let mut requested_blocks = Vec::new();
             for _ in 0..60 {
-                pair.deliver(requested);
-                requested = pair.wanted();
+                pair.deliver(requested_blocks);
+                requested_blocks = pair.wanted();
                 pair.check(1_536, label);
             }
         }
@@ -335,11 +343,11 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
 
 #[test]
 fn audio_that_a_loop_keeps_is_not_requested_again() {
-    let whole = Clip { offset_frames: 2_500, looped: true, ..clip(30_000, 90_000) };
-    let mut pair = MixerPair::new(vec![source(4_000)], &[whole], 30_000);
+    let whole_clip = Clip { offset_frames: 2_500, looped: true, ..clip(30_000, 90_000) };
+    let mut pair = MixerPair::new(vec![source(4_000)], &[whole_clip], 30_000);
     pair.deliver_all();
     pair.check(5_000, "before the edit");
-    pair.edit(&[Clip { frame: 30_400, offset_frames: 2_900, ..whole }]);
+    pair.edit(&[Clip { frame: 30_400, offset_frames: 2_900, ..whole_clip }]);
     assert_eq!(pair.wanted(), []);
     pair.check(50_000, "the start is trimmed");
 }
@@ -351,8 +359,8 @@ fn a_short_loop_is_requested_once() {
     // These loops are shorter than the time between two requests for wanted audio.
     for loop_frames in [1, 100, 1_400] {
         let offset_frames = FRAMES as u64 - loop_frames;
-        let looped = Clip { offset_frames, looped: true, ..clip(100, 90_000) };
-        let session = with_clips(&[looped]);
+        let looped_clip = Clip { offset_frames, looped: true, ..clip(100, 90_000) };
+        let session = with_clips(&[looped_clip]);
         let audio = whole(FRAMES);
         let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
         let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];

@@ -57,13 +57,13 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-/// Plays for 20,000 frames and edits the track. Returns the output from 8,000 frames after the edit
-/// on.
-fn edited_output(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
-    let mut mixer = mixer(bank(), before);
+/// Plays for 20,000 frames and edits the track. Returns the output that begins 8,000 frames after
+/// the edit.
+fn edited_output(events_before: &[TrackEvent], events_after: &[TrackEvent]) -> Vec<f32> {
+    let mut mixer = mixer(bank(), events_before);
     mixer.play();
     play(&mut mixer, 20_000);
-    edit(&mut mixer, after);
+    edit(&mut mixer, events_after);
     play(&mut mixer, 16_000).split_off(8_000)
 }
 
@@ -97,27 +97,39 @@ fn an_unrelated_edit_keeps_notes_that_start_after_a_controller_that_ends_notes()
         ("mono on", vec![control(10, 126, 1)], &note[..]),
         ("poly on", vec![control(10, 127, 0)], &note[..]),
     ] {
-        let before = [early, sounding.to_vec()].concat();
-        let after = [before.clone(), vec![on(90_000, 40)]].concat();
-        assert_same_level(&edited_output(&before, &after), &unedited_output(&before), label);
+        let events_before = [early, sounding.to_vec()].concat();
+        let events_after = [events_before.clone(), vec![on(90_000, 40)]].concat();
+        assert_same_level(
+            &edited_output(&events_before, &events_after),
+            &unedited_output(&events_before),
+            label,
+        );
     }
 }
 
 #[test]
 fn a_sostenuto_note_survives_edits_until_its_pedal_is_removed() {
-    let before = [on(10, 69), control(1_000, SOSTENUTO, 127), off(1_500, 69)];
-    let after = [&before[..], &[on(90_000, 40)]].concat();
-    assert_same_level(&edited_output(&before, &after), &unedited_output(&before), "sostenuto");
+    let events_before = [on(10, 69), control(1_000, SOSTENUTO, 127), off(1_500, 69)];
+    let events_after = [&events_before[..], &[on(90_000, 40)]].concat();
+    assert_same_level(
+        &edited_output(&events_before, &events_after),
+        &unedited_output(&events_before),
+        "sostenuto",
+    );
     let without = [on(10, 69), off(1_500, 69)];
-    assert!(peak(&edited_output(&before, &without)) < 1e-3, "a removed pedal holds the note");
+    assert!(peak(&edited_output(&events_before, &without)) < 1e-3, "a removed pedal holds the note");
 }
 
 #[test]
 fn a_controller_that_an_edit_removes_returns_to_its_default() {
-    let before = [control(10, VOLUME, 0), on(1_000, 69)];
-    assert!(peak(&unedited_output(&before)) < 1e-4);
-    let after = [on(1_000, 69)];
-    assert_same_level(&edited_output(&before, &after), &unedited_output(&after), "volume");
+    let events_before = [control(10, VOLUME, 0), on(1_000, 69)];
+    assert!(peak(&unedited_output(&events_before)) < 1e-4);
+    let events_after = [on(1_000, 69)];
+    assert_same_level(
+        &edited_output(&events_before, &events_after),
+        &unedited_output(&events_after),
+        "volume",
+    );
 }
 
 #[test]
@@ -140,12 +152,12 @@ fn data_increments_count_once_even_if_a_track_is_edited_repeatedly() {
 
 #[test]
 fn an_edit_while_stopped_leaves_the_pedals_up() {
-    let before = [control(10, SUSTAIN, 127), on(1_000, 69)];
-    let mut mixer = mixer(bank(), &before);
+    let events_before = [control(10, SUSTAIN, 127), on(1_000, 69)];
+    let mut mixer = mixer(bank(), &events_before);
     mixer.play();
     play(&mut mixer, 9_000);
     mixer.stop();
-    edit(&mut mixer, &[&before[..], &[on(90_000, 40)]].concat());
+    edit(&mut mixer, &[&events_before[..], &[on(90_000, 40)]].concat());
     mixer.play_event(0, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 9_000)) > 0.05);
     mixer.play_event(0, Event::NoteOff { key: 60 });
@@ -255,11 +267,11 @@ fn portamento_is_the_same_after_a_seek() {
 #[test]
 fn a_bank_that_arrives_later_does_not_undo_live_changes() {
     let events = [on(1_000, 60)];
-    let quiet = TrackMix { gain: 0.25, pan: 0.5, is_muted: false, is_soloed: false };
+    let quiet_mix = TrackMix { gain: 0.25, pan: 0.5, is_muted: false, is_soloed: false };
     let mut late = mixer_without_bank(&events);
     let mut complete = mixer(bank(), &events);
     for mixer in [&mut late, &mut complete] {
-        mixer.set_track_mix(0, &quiet);
+        mixer.set_track_mix(0, &quiet_mix);
         mixer.play();
     }
     assert_eq!(peak(&play(&mut late, 20_000)), 0.0);

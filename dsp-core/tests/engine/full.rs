@@ -84,7 +84,7 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
         let is_rate = |number: &usize| kind.parameters[*number].id.ends_with("rate_hz");
         let numbers = || (0..kind.parameters.len()).filter(|number| kind.parameters[*number].is_continuous());
-        let first = numbers().find(|number| !is_rate(number));
+        let first_number = numbers().find(|number| !is_rate(number));
         let lane_of = move |number: usize| {
             let parameter = &kind.parameters[number];
             let between = |fraction: f64| parameter.default + (parameter.max - parameter.default) * fraction;
@@ -96,7 +96,7 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
             ];
             lane(target, &points)
         };
-        first.into_iter().chain(numbers().filter(is_rate)).map(lane_of)
+        first_number.into_iter().chain(numbers().filter(is_rate)).map(lane_of)
     };
     effects.iter().enumerate().flat_map(lanes_of).collect()
 }
@@ -186,12 +186,12 @@ pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> V
 }
 
 fn render_by(mut render: OfflineRender, threads: &dyn RenderThreads) -> [Vec<f32>; 2] {
-    let mut rendered = [Vec::new(), Vec::new()];
+    let mut rendered_output = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block_on(threads) {
-        rendered[0].extend_from_slice(left);
-        rendered[1].extend_from_slice(right);
+        rendered_output[0].extend_from_slice(left);
+        rendered_output[1].extend_from_slice(right);
     }
-    rendered
+    rendered_output
 }
 
 /// Runs jobs on two threads, starting with the last job.
@@ -224,9 +224,15 @@ fn the_output_does_not_depend_on_call_sizes_or_threads() {
         let mut mixer = mixer(&song);
         mixer.play();
         let (lag, frames) = (mixer.latency_frames(), expected[0].len());
-        let rendered = play(&mut mixer, lag + frames, calls);
-        assert!(rendered[lag..lag + frames] == expected[0][..], "calls of {calls:?} differ on the left");
-        assert!(rendered[2 * lag + frames..] == expected[1][..], "calls of {calls:?} differ on the right");
+        let rendered_output = play(&mut mixer, lag + frames, calls);
+        assert!(
+            rendered_output[lag..lag + frames] == expected[0][..],
+            "calls of {calls:?} differ on the left"
+        );
+        assert!(
+            rendered_output[2 * lag + frames..] == expected[1][..],
+            "calls of {calls:?} differ on the right"
+        );
     }
 }
 
@@ -234,7 +240,7 @@ fn the_output_does_not_depend_on_call_sizes_or_threads() {
 fn a_rendered_range_equals_that_range_of_the_whole_render() {
     let song = song(3);
     let new = OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
-    let whole = render_by(new, &dsp_core::render::SingleThread);
+    let whole_render = render_by(new, &dsp_core::render::SingleThread);
     for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
         let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
         // `skip_block` skips some blocks of the session, depending on the range; the render skips
@@ -242,10 +248,11 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
         for _ in 0..range.start % 3 {
             part.skip_block(&TwoThreads);
         }
-        let rendered = render_by(part, &TwoThreads);
+        let rendered_output = render_by(part, &TwoThreads);
         let range = range.start as usize..range.end as usize;
         assert!(
-            rendered[0] == whole[0][range.clone()] && rendered[1] == whole[1][range.clone()],
+            rendered_output[0] == whole_render[0][range.clone()]
+                && rendered_output[1] == whole_render[1][range.clone()],
             "{range:?}"
         );
     }
@@ -254,22 +261,25 @@ fn a_rendered_range_equals_that_range_of_the_whole_render() {
 /// Returns the peak difference in dBFS between playing after a seek and playing from the start, ten
 /// seconds after the seek.
 fn difference_after_seek_db(song: &Session) -> f64 {
-    let mut whole = mixer(song);
-    whole.play();
+    let mut whole_render = mixer(song);
+    whole_render.play();
     // Fades and control updates do not usually begin at this frame.
     let seek_frame = 4 * SECOND + 1_001;
     let start = seek_frame as usize + 10 * SECOND as usize;
     let frames = 24_000;
-    play(&mut whole, start, &[256]);
-    let expected = play(&mut whole, frames, &[256]);
+    play(&mut whole_render, start, &[256]);
+    let expected = play(&mut whole_render, frames, &[256]);
     assert!(peak(&expected) > 0.02, "silent: {}", peak(&expected));
     let mut seeking = mixer(song);
     seeking.play();
     seeking.seek(seek_frame);
     play(&mut seeking, start - seek_frame as usize, &[256]);
-    let rendered = play(&mut seeking, frames, &[256]);
-    let difference: Vec<f32> =
-        rendered.iter().zip(&expected).map(|(rendered, expected)| rendered - expected).collect();
+    let rendered_output = play(&mut seeking, frames, &[256]);
+    let difference: Vec<f32> = rendered_output
+        .iter()
+        .zip(&expected)
+        .map(|(rendered_output, expected)| rendered_output - expected)
+        .collect();
     20.0 * libm::log10(f64::from(peak(&difference).max(1e-10)))
 }
 
@@ -294,14 +304,17 @@ fn ten_seconds_after_a_seek_the_output_equals_that_of_playing_from_the_start() {
 fn seeking_in_a_used_mixer_equals_seeking_in_a_new_mixer() {
     let song = song(4);
     for frame in [0, 12_345, 2 * SECOND] {
-        let mut fresh = mixer(&song);
-        fresh.seek(frame);
-        fresh.play();
-        let mut used = mixer(&song);
-        used.play();
-        play(&mut used, 30_000, &[256]);
-        used.seek(frame);
-        assert!(play(&mut used, 30_000, &[256]) == play(&mut fresh, 30_000, &[100]), "from {frame}");
+        let mut fresh_mixer = mixer(&song);
+        fresh_mixer.seek(frame);
+        fresh_mixer.play();
+        let mut used_mixer = mixer(&song);
+        used_mixer.play();
+        play(&mut used_mixer, 30_000, &[256]);
+        used_mixer.seek(frame);
+        assert!(
+            play(&mut used_mixer, 30_000, &[256]) == play(&mut fresh_mixer, 30_000, &[100]),
+            "from {frame}"
+        );
     }
 }
 
@@ -357,10 +370,10 @@ fn a_stopped_session_follows_its_automation() {
         mixer.seek(frame);
         play(&mut mixer, 4_800, &[128]);
         mixer.play_event(0, dsp_core::session::Event::NoteOn { key: 60, velocity: 100 });
-        let rendered = peak(&play(&mut mixer, 4_800, &[128]));
+        let rendered_output = peak(&play(&mut mixer, 4_800, &[128]));
         mixer.release_all();
         play(&mut mixer, 48_000, &[128]);
-        rendered
+        rendered_output
     };
     assert!(note_peak(500) < 1e-4);
     assert!(note_peak(SECOND + 500) > 0.05);

@@ -34,9 +34,12 @@ fn with_effects(kinds: &[(&str, &str, f64)]) -> Session {
 /// Plays both mixers for six seconds and returns the largest difference in the last second.
 fn difference(first: &mut Mixer, second: &mut Mixer) -> f32 {
     let [first, second] = [first, second].map(|mixer| play(mixer, 6 * SECOND, &[128]));
-    let last = 5 * SECOND..6 * SECOND;
-    let differences: Vec<f32> =
-        first[last.clone()].iter().zip(&second[last]).map(|(first, second)| first - second).collect();
+    let last_second = 5 * SECOND..6 * SECOND;
+    let differences: Vec<f32> = first[last_second.clone()]
+        .iter()
+        .zip(&second[last_second])
+        .map(|(first, second)| first - second)
+        .collect();
     peak(&differences)
 }
 
@@ -52,8 +55,8 @@ const CHANGED: [(&str, &str, f64); 6] = [
 
 #[test]
 fn an_effect_added_while_playing_starts_at_its_values() {
-    for changed in CHANGED {
-        let (without_effect, with_effect) = (with_effects(&[]), with_effects(&[changed]));
+    for changed_effect in CHANGED {
+        let (without_effect, with_effect) = (with_effects(&[]), with_effects(&[changed_effect]));
         let [mut late, mut early] =
             [&without_effect, &with_effect].map(|session| Mixer::new(session, media().slots()).unwrap());
         for mixer in [&mut late, &mut early] {
@@ -62,7 +65,7 @@ fn an_effect_added_while_playing_starts_at_its_values() {
         }
         late.set_session(&with_effect, media().slots()).unwrap();
         let difference = difference(&mut late, &mut early);
-        assert!(difference < 1e-4, "{changed:?}: a difference of {difference}");
+        assert!(difference < 1e-4, "{changed_effect:?}: a difference of {difference}");
     }
 }
 
@@ -73,8 +76,8 @@ fn a_step_in_an_automation_lane_has_the_same_effect_as_a_constant_value() {
         let kind_table = effect_kind(kind).unwrap();
         let parameter = kind_table.parameter_index(parameter).unwrap();
         let target = AutomationTarget::Effect { effect: 0, parameter: parameter as u32 };
-        let before = kind_table.parameters[parameter].default;
-        let points = [point(0, before, Curve::Step), point(1_003, value, Curve::Step)];
+        let value_before = kind_table.parameters[parameter].default;
+        let points = [point(0, value_before, Curve::Step), point(1_003, value, Curve::Step)];
         stepped.tracks[0].automation = vec![lane(target, &points)];
         let [mut before_step, mut after_step] = [0, 2_000].map(|start| {
             let mut mixer = Mixer::new(&stepped, media().slots()).unwrap();
@@ -115,15 +118,15 @@ fn an_impulse_response_that_arrives_during_playback_fades_in() {
         |frame: u32| (1.0 - frame as f32 / 4_000.0) * libm::sinf((frame * frame % 6_283) as f32 * 1e-3);
     let decay: Vec<f32> = (0..4_000).map(decay).collect();
     let response = AudioSlot::Whole(Audio::from_channels(&decay, None));
-    let (before, after) = ([noise.clone(), None], [noise.clone(), Some(response)]);
+    let (value_before, state_after) = ([noise.clone(), None], [noise.clone(), Some(response)]);
     let slots = |audio| Slots { banks: &[], audio };
-    let mut late = Mixer::new(&wet, slots(&before)).unwrap();
-    let mut complete = Mixer::new(&wet, slots(&after)).unwrap();
+    let mut late = Mixer::new(&wet, slots(&value_before)).unwrap();
+    let mut complete = Mixer::new(&wet, slots(&state_after)).unwrap();
     late.play();
     complete.play();
     assert_eq!(peak(&play(&mut late, 9_000, &[128])), 0.0);
     play(&mut complete, 9_000, &[128]);
-    late.set_slots(slots(&after)).unwrap();
+    late.set_slots(slots(&state_after)).unwrap();
     let (first, expected) = (play(&mut late, 20_000, &[128]), play(&mut complete, 20_000, &[128]));
     let largest_step = |output: &[f32]| {
         output.windows(2).fold(0.0_f32, |largest, pair| largest.max((pair[1] - pair[0]).abs()))

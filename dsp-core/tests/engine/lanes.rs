@@ -196,15 +196,15 @@ fn adding_a_lane_while_playing_does_not_click() {
 
 #[test]
 fn an_edited_lane_is_followed_exactly_after_its_ramp() {
-    let before = session(vec![track(&[constant_lane(AutomationTarget::Volume, 0.0)])]);
-    let after = session(vec![track(&[falling_lane(AutomationTarget::Volume, -2.0)])]);
+    let session_before = session(vec![track(&[constant_lane(AutomationTarget::Volume, 0.0)])]);
+    let session_after = session(vec![track(&[falling_lane(AutomationTarget::Volume, -2.0)])]);
     for start in STARTS {
-        let mut edited = playing(&before, start, 4_801);
-        edit(&mut edited, &after);
-        let frames = RAMP_FRAMES + CONTROL_FRAMES + edited.latency_frames();
-        play(&mut edited, frames, &[128]);
-        let mut expected = playing(&after, start, 4_801 + frames);
-        assert!(left(&mut edited, 96_000) == left(&mut expected, 96_000), "from {start}");
+        let mut edited_output = playing(&session_before, start, 4_801);
+        edit(&mut edited_output, &session_after);
+        let frames = RAMP_FRAMES + CONTROL_FRAMES + edited_output.latency_frames();
+        play(&mut edited_output, frames, &[128]);
+        let mut expected = playing(&session_after, start, 4_801 + frames);
+        assert!(left(&mut edited_output, 96_000) == left(&mut expected, 96_000), "from {start}");
     }
 }
 
@@ -213,13 +213,13 @@ fn an_unrelated_edit_does_not_move_lanes() {
     let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
     let lanes = [falling_lane(AutomationTarget::Volume, 0.0), falling_lane(gain_db, 6.0)];
     let track = Track { effects: vec![effect("utility", "utility", &[])], ..track(&lanes) };
-    let before = session(vec![track.clone()]);
-    let after = session(vec![Track { id: "other".to_owned(), ..Track::default() }, track]);
+    let session_before = session(vec![track.clone()]);
+    let session_after = session(vec![Track { id: "other".to_owned(), ..Track::default() }, track]);
     // The edit is just before the step of the lanes.
     let frames = SECOND as usize - 100;
-    let mut edited = playing(&before, 0, frames);
-    edit(&mut edited, &after);
-    assert!(left(&mut edited, 48_000) == left(&mut playing(&before, 0, frames), 48_000));
+    let mut edited_output = playing(&session_before, 0, frames);
+    edit(&mut edited_output, &session_after);
+    assert!(left(&mut edited_output, 48_000) == left(&mut playing(&session_before, 0, frames), 48_000));
 }
 
 #[test]
@@ -260,14 +260,14 @@ fn fader_moves_and_edits_do_not_depend_on_call_sizes() {
     };
     let pan =
         lane(AutomationTarget::Pan, &[point(0, -0.3, Curve::Linear), point(SECOND, 0.4, Curve::Linear)]);
-    let before = session_with(&[pan.clone(), constant_lane(gain_db, -6.0)]);
-    let after = session_with(&[pan, falling_lane(gain_db, 0.0)]);
+    let session_before = session_with(&[pan.clone(), constant_lane(gain_db, -6.0)]);
+    let session_after = session_with(&[pan, falling_lane(gain_db, 0.0)]);
     let output_in = |calls: &[usize]| {
-        let mut mixer = playing(&before, 5, 0);
+        let mut mixer = playing(&session_before, 5, 0);
         let mut output = play(&mut mixer, 5_003, calls);
         mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.7, is_muted: false, is_soloed: false });
         output.extend(play(&mut mixer, 100, calls));
-        edit(&mut mixer, &after);
+        edit(&mut mixer, &session_after);
         mixer.set_track_mix(0, &TrackMix { gain: 0.6, pan: 0.7, is_muted: false, is_soloed: false });
         output.extend(play(&mut mixer, 60_000, calls));
         output

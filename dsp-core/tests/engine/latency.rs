@@ -51,15 +51,15 @@ fn check_null(label: &str, tracks: &[Track]) {
             track
         })
         .collect();
-    let (alone, _) = output(&session(not_inverted));
+    let (single_output, _) = output(&session(not_inverted));
     let remaining_db = 20.0 * libm::log10(remaining.max(1e-20));
     println!(
         "{label}: {remaining_db:.1} dBFS remain of {:.1}, with a latency of {latency_frames} frames",
-        20.0 * libm::log10(alone)
+        20.0 * libm::log10(single_output)
     );
     assert!(
-        alone > 0.01 && latency_frames > 100,
-        "{label}: a peak of {alone} and a latency of {latency_frames} frames"
+        single_output > 0.01 && latency_frames > 100,
+        "{label}: a peak of {single_output} and a latency of {latency_frames} frames"
     );
     assert!(remaining_db < -140.0, "{label}: {remaining_db} dBFS remain");
 }
@@ -80,7 +80,7 @@ fn limiters_and_saturators_are_latency_compensated() {
     );
     check_null("a group with latency", &[to(2, noise("a", 1.0)), noise("b", -1.0), late_group()]);
     for curve in [Curve::Linear, Curve::Arc(0.5), Curve::Step] {
-        let automated = |track| Track {
+        let automated_track = |track| Track {
             automation: vec![
                 lane(
                     AutomationTarget::Volume,
@@ -90,7 +90,7 @@ fn limiters_and_saturators_are_latency_compensated() {
             ],
             ..track
         };
-        check_null("automated faders", &[automated(late("a", 1.0)), automated(noise("b", -1.0))]);
+        check_null("automated faders", &[automated_track(late("a", 1.0)), automated_track(noise("b", -1.0))]);
     }
     // The output of the track is a muted group, so the track is audible only through its send to a
     // bus with latency.
@@ -122,7 +122,10 @@ fn reverb_sends_are_delayed_by_the_latency_of_the_effects() {
     );
     assert!(peak(&early[0][120_000..]) > 1e-6, "the reverb is silent");
     for (early, late) in early.iter().zip(&late) {
-        let difference = early.iter().zip(late).fold(0.0_f32, |largest, (a, b)| largest.max((a - b).abs()));
+        let difference = early
+            .iter()
+            .zip(late)
+            .fold(0.0_f32, |largest_difference, (a, b)| largest_difference.max((a - b).abs()));
         assert!(difference < 1e-7, "a difference of {difference}");
     }
 }

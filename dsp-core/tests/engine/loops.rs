@@ -77,16 +77,16 @@ fn clips_repeat_exactly_for_any_block_size() {
     let audio = [Some(AudioSlot::Whole(Audio::from_channels(&values, None)))];
     let track = Track { id: "a".to_owned(), clips: vec![clip(0, 20_000)], ..Track::default() };
     let session = session(vec![track]);
-    let looped = region(3_011, 9_017);
+    let loop_region = region(3_011, 9_017);
     for block_frames in [1, 100, 128, 256] {
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
-        mixer.set_loop(Some(looped));
+        mixer.set_loop(Some(loop_region));
         mixer.play();
         let lag = mixer.latency_frames();
         let output = play(&mut mixer, lag + 30_000, block_frames, |_| {});
-        check_repeats(&output[lag..], &values, looped);
-        let played_frames = (lag + 30_000) as u64 - looped.end_frame;
-        assert_eq!(mixer.position_frames(), looped.start_frame + played_frames % 6_006);
+        check_repeats(&output[lag..], &values, loop_region);
+        let played_frames = (lag + 30_000) as u64 - loop_region.end_frame;
+        assert_eq!(mixer.position_frames(), loop_region.start_frame + played_frames % 6_006);
     }
 }
 
@@ -94,7 +94,7 @@ fn clips_repeat_exactly_for_any_block_size() {
 fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
     let values = source(60_000);
     let slots = [Some(AudioSlot::Streamed { frames: 60_000 })];
-    let recorded = EffectSettings {
+    let recorded_effect = EffectSettings {
         id: "plugin".to_owned(),
         kind: "recorded_output".to_owned(),
         values: Vec::new(),
@@ -103,17 +103,17 @@ fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
         audio_slot: Some(0),
     };
     let with_clip = Track { id: "clip".to_owned(), clips: vec![clip(0, 60_000)], ..Track::default() };
-    let with_effect = Track { id: "effect".to_owned(), effects: vec![recorded], ..Track::default() };
+    let with_effect = Track { id: "effect".to_owned(), effects: vec![recorded_effect], ..Track::default() };
     // The second region is shorter than the audio that is requested ahead.
-    for looped in [region(5_003, 55_009), region(40_000, 45_001)] {
+    for loop_region in [region(5_003, 55_009), region(40_000, 45_001)] {
         for track in [&with_clip, &with_effect] {
             let mut mixer =
                 Mixer::new(&session(vec![track.clone()]), Slots { banks: &[], audio: &slots }).unwrap();
-            mixer.set_loop(Some(looped));
+            mixer.set_loop(Some(loop_region));
             mixer.play();
             let deliver = |mixer: &mut Mixer| {
-                let wanted: Vec<_> = mixer.wanted_audio().collect();
-                for block in wanted {
+                let wanted_audio: Vec<_> = mixer.wanted_audio().collect();
+                for block in wanted_audio {
                     let start = block.source_frame as usize;
                     let audio = &values[start..start + block.frames];
                     mixer.fill_audio(0, block.source_frame, [audio, audio]);
@@ -129,8 +129,8 @@ fn streamed_clips_and_recorded_effects_repeat_without_underruns() {
                     deliver(mixer);
                 }
             });
-            assert_eq!(mixer.take_underruns(), Underruns::default(), "{}, {looped:?}", track.id);
-            check_repeats(&output[lag..], &values, looped);
+            assert_eq!(mixer.take_underruns(), Underruns::default(), "{}, {loop_region:?}", track.id);
+            check_repeats(&output[lag..], &values, loop_region);
         }
     }
 }
@@ -151,7 +151,7 @@ fn with_notes(events: Vec<TrackEvent>) -> Session {
 #[test]
 fn notes_start_at_the_start_of_the_loop_and_end_at_its_end() {
     let banks = [Some(small_bank())];
-    let looped = region(24_000, 72_000);
+    let loop_region = region(24_000, 72_000);
     // The first note starts with the loop. The second is held at its end, by key and by pedal.
     let mut events = note(24_000, 30_000, 60).to_vec();
     events.push(TrackEvent { frame: 60_000, event: Event::Controller { controller: 64, value: 127 } });
@@ -159,7 +159,7 @@ fn notes_start_at_the_start_of_the_loop_and_end_at_its_end() {
     for block_frames in [100, 256] {
         let mut mixer = Mixer::new(&with_notes(events.clone()), &banks).unwrap();
         mixer.seek(24_000);
-        mixer.set_loop(Some(looped));
+        mixer.set_loop(Some(loop_region));
         mixer.play();
         let lag = mixer.latency_frames();
         let output = play(&mut mixer, lag + 5 * 48_000, block_frames, |_| {});
@@ -174,7 +174,7 @@ fn notes_start_at_the_start_of_the_loop_and_end_at_its_end() {
         // Without the second note, the first one starts on the same frame in each pass.
         let mut mixer = Mixer::new(&with_notes(note(24_000, 30_000, 60).to_vec()), &banks).unwrap();
         mixer.seek(24_000);
-        mixer.set_loop(Some(looped));
+        mixer.set_loop(Some(loop_region));
         mixer.play();
         let output = play(&mut mixer, lag + 4 * 48_000, block_frames, |_| {});
         let first_sound = |pass: &[f32]| pass.iter().position(|value| *value != 0.0);

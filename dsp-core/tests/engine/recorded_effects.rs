@@ -157,38 +157,43 @@ fn without_a_recording_and_while_stopped_the_input_passes() {
 #[test]
 fn streamed_recordings_play_like_whole_ones_from_anywhere() {
     let (recorded, audio) = recorded_song();
-    let streamed: Vec<_> = audio
+    let streamed_audio: Vec<_> = audio
         .iter()
         .map(|slot| slot.as_ref().map(|slot| AudioSlot::Streamed { frames: slot.frames() }))
         .collect();
     let mut slots = audio.clone();
-    slots[1..].clone_from_slice(&streamed[1..]);
-    let mut whole = Mixer::new(&recorded, Slots { audio: &audio, ..media().slots() }).expect("a session");
+    slots[1..].clone_from_slice(&streamed_audio[1..]);
+    let mut whole_mixer =
+        Mixer::new(&recorded, Slots { audio: &audio, ..media().slots() }).expect("a session");
     let mut stream = Mixer::new(&recorded, Slots { audio: &slots, ..media().slots() }).expect("a session");
     let sources: Vec<[Vec<f32>; 2]> = (0..EFFECTS.len())
         .map(|index| {
             let audio_slots = [Some(1), Some(2), Some(3)];
-            let mut known = [None; 3];
-            known[..index].copy_from_slice(&audio_slots[..index]);
-            input(&song(known), &audio, index).map(|side| side.iter().map(|value| value * GAIN).collect())
+            let mut known_peaks = [None; 3];
+            known_peaks[..index].copy_from_slice(&audio_slots[..index]);
+            input(&song(known_peaks), &audio, index)
+                .map(|side| side.iter().map(|value| value * GAIN).collect())
         })
         .collect();
     for start in [0, 30_000, 12_345] {
-        for mixer in [&mut whole, &mut stream] {
+        for mixer in [&mut whole_mixer, &mut stream] {
             mixer.seek(start);
             mixer.play();
         }
         for _ in 0..60 {
             loop {
-                let wanted = stream.wanted_audio().next();
-                let Some(wanted) = wanted else { break };
-                let first = wanted.source_frame as usize;
-                let source = &sources[wanted.audio_slot as usize - 1];
-                let part = source.each_ref().map(|side| &side[first..side.len().min(first + wanted.frames)]);
-                stream.fill_audio(wanted.audio_slot, wanted.source_frame, part);
+                let wanted_block = stream.wanted_audio().next();
+                let Some(wanted_block) = wanted_block else { break };
+                let first_frame = wanted_block.source_frame as usize;
+                let source = &sources[wanted_block.audio_slot as usize - 1];
+                let part = source
+                    .each_ref()
+                    .map(|side| &side[first_frame..side.len().min(first_frame + wanted_block.frames)]);
+                stream.fill_audio(wanted_block.audio_slot, wanted_block.source_frame, part);
             }
-            let [whole, stream] = [&mut whole, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
-            assert!(whole == stream, "from {start}");
+            let [whole_mixer, stream] =
+                [&mut whole_mixer, &mut stream].map(|mixer| play(mixer, 1_000, &[128, 1_000]));
+            assert!(whole_mixer == stream, "from {start}");
         }
         assert_eq!(stream.take_underruns(), Underruns::default());
     }
@@ -221,28 +226,28 @@ fn a_recording_that_arrives_during_playback_does_not_click() {
 #[test]
 fn the_input_depends_only_on_what_precedes_the_effect() {
     let song = song([None; 3]);
-    let before = |song: &Session, index: usize| {
+    let peak_before = |song: &Session, index: usize| {
         let (owner, effect) = EFFECTS[index];
         session_before_effect(song, owner, effect)
     };
-    let mut edited = song.clone();
-    edited.tracks[1].gain = 0.1;
-    edited.tracks[0].effects[2].values = vec![0.3];
-    edited.tracks[2].mute = true;
-    edited.master_gain = 0.9;
-    edited.reverb.level = 0.1;
-    edited.tracks.insert(0, clip_track("new", 0));
-    for track in &mut edited.tracks {
+    let mut edited_song = song.clone();
+    edited_song.tracks[1].gain = 0.1;
+    edited_song.tracks[0].effects[2].values = vec![0.3];
+    edited_song.tracks[2].mute = true;
+    edited_song.master_gain = 0.9;
+    edited_song.reverb.level = 0.1;
+    edited_song.tracks.insert(0, clip_track("new", 0));
+    for track in &mut edited_song.tracks {
         track.output = track.output.map(|output| output + 1);
         track.sends.iter_mut().for_each(|send| send.to += 1);
     }
     let (owner, effect) = (EffectOwner::Track(1), 1);
-    assert_eq!(session_before_effect(&edited, owner, effect), before(&song, 0));
-    assert_eq!(before(&song, 0).session.tracks.len(), 1);
-    let of_group = before(&song, 1).session;
+    assert_eq!(session_before_effect(&edited_song, owner, effect), peak_before(&song, 0));
+    assert_eq!(peak_before(&song, 0).session.tracks.len(), 1);
+    let of_group = peak_before(&song, 1).session;
     assert_eq!(of_group.tracks.iter().map(|track| &*track.id).collect::<Vec<_>>(), ["lead", "group"]);
     assert_eq!(of_group.tracks[0].output, Some(1));
-    assert_eq!(before(&song, 2).session.tracks, song.tracks);
+    assert_eq!(peak_before(&song, 2).session.tracks, song.tracks);
 }
 
 #[test]
@@ -253,22 +258,24 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
         let input = input(song, &media().audio, 1);
         input.iter().map(|side| peak(side)).fold(0.0, f32::max)
     };
-    let before = |track: usize, change: fn(&mut Track)| {
-        let mut changed = song.clone();
-        change(&mut changed.tracks[track]);
-        (session_before_effect(&changed, owner, effect), input_peak(&changed))
+    let peak_before = |track: usize, change: fn(&mut Track)| {
+        let mut changed_song = song.clone();
+        change(&mut changed_song.tracks[track]);
+        (session_before_effect(&changed_song, owner, effect), input_peak(&changed_song))
     };
-    let unchanged = (session_before_effect(&song, owner, effect), input_peak(&song));
-    assert!(unchanged.1 > 0.001);
+    let unchanged_values = (session_before_effect(&song, owner, effect), input_peak(&song));
+    assert!(unchanged_values.1 > 0.001);
     // The track that feeds the group, the group itself, and the bus that the group feeds.
     for track in [0, 2, 3] {
-        assert_eq!(before(track, |track| track.solo = true), unchanged, "solo of track {track}");
+        assert_eq!(peak_before(track, |track| track.solo = true), unchanged_values, "solo of track {track}");
     }
     for track in [1, 2, 3] {
-        assert_eq!(before(track, |track| track.mute = true), unchanged, "mute of track {track}");
+        assert_eq!(peak_before(track, |track| track.mute = true), unchanged_values, "mute of track {track}");
     }
-    for (before, peak) in [before(1, |track| track.solo = true), before(0, |track| track.mute = true)] {
-        assert_eq!((before.session.tracks.len(), peak), (1, 0.0));
+    for (peak_before, peak) in
+        [peak_before(1, |track| track.solo = true), peak_before(0, |track| track.mute = true)]
+    {
+        assert_eq!((peak_before.session.tracks.len(), peak), (1, 0.0));
     }
     // The mixer applies the same rule: it lets the feeding track through for the first solos only.
     for (track, is_open) in [(0, true), (2, true), (3, true), (1, false)] {
@@ -285,10 +292,10 @@ fn solo_and_mute_change_the_input_only_where_they_close_a_route() {
 fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Session {
     let limiters = |count: usize| (0..count).map(|index| effect(&format!("l{index}"), "limiter", &[]));
     let with_side_chain = |settings: EffectSettings| EffectSettings { side_chain: Some(2), ..settings };
-    let compressed =
+    let compressed_song =
         || [with_side_chain(effect("c", "compressor", &[-50.0])), with_side_chain(recorded("r", None))];
     let lead = Track {
-        effects: limiters(lead_limiters).chain(compressed()).collect(),
+        effects: limiters(lead_limiters).chain(compressed_song()).collect(),
         ..track("lead", &[(0, 90_000, 60)])
     };
     let drum = Track { output: Some(2), ..clip_track("drum", 24_000) };
@@ -300,7 +307,7 @@ fn song_with_side_chains(lead_limiters: usize, source_limiters: usize) -> Sessio
     };
     let apart = clip_track("apart", 0);
     let mut song = session(vec![lead, drum, source, apart]);
-    song.master_effects = compressed().into();
+    song.master_effects = compressed_song().into();
     song.length_frames = 96_000;
     song
 }
@@ -359,29 +366,30 @@ fn the_side_chain_of_an_input_is_that_of_the_effects_of_the_engine() {
 fn the_part_before_an_effect_has_what_feeds_its_side_chain() {
     let owner = EffectOwner::Track(0);
     let song = song_with_side_chains(1, 1);
-    let before = |song: &Session| session_before_effect(song, owner, 2);
-    let ids =
-        |song: &Session| before(song).session.tracks.iter().map(|track| track.id.clone()).collect::<Vec<_>>();
+    let peak_before = |song: &Session| session_before_effect(song, owner, 2);
+    let ids = |song: &Session| {
+        peak_before(song).session.tracks.iter().map(|track| track.id.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(
-        (ids(&song), before(&song).side_chain),
+        (ids(&song), peak_before(&song).side_chain),
         (["lead", "drum", "source"].map(String::from).into(), Some(2))
     );
     // The side-chain reads its signal before the fader of the track that feeds it.
-    let mut edited = song.clone();
-    edited.tracks[2].gain = 0.1;
-    edited.tracks[2].pan = 0.5;
-    edited.tracks[2].mute = false;
-    edited.tracks[2].automation = vec![lane(AutomationTarget::Volume, &[point(0, -6.0, Curve::Linear)])];
-    edited.tracks[3].gain = 0.1;
-    assert_eq!(before(&edited), before(&song));
-    edited.tracks[1].gain = 0.1;
-    assert_ne!(before(&edited), before(&song));
+    let mut edited_song = song.clone();
+    edited_song.tracks[2].gain = 0.1;
+    edited_song.tracks[2].pan = 0.5;
+    edited_song.tracks[2].mute = false;
+    edited_song.tracks[2].automation = vec![lane(AutomationTarget::Volume, &[point(0, -6.0, Curve::Linear)])];
+    edited_song.tracks[3].gain = 0.1;
+    assert_eq!(peak_before(&edited_song), peak_before(&song));
+    edited_song.tracks[1].gain = 0.1;
+    assert_ne!(peak_before(&edited_song), peak_before(&song));
     // A recording does not change with the side-chain of its effect.
     let mut without = song;
     without.tracks[0].effects.remove(1);
     without.tracks[0].effects[1].audio_slot = Some(0);
     without.tracks[0].effects.push(recorded("later", None));
-    assert_eq!((ids(&without), before(&without).side_chain), (vec!["lead".to_owned()], None));
+    assert_eq!((ids(&without), peak_before(&without).side_chain), (vec!["lead".to_owned()], None));
     let mut render = EffectInput::new(&without, media().slots(), owner, 2, TAIL).expect("a session");
     assert!(
         !render.has_side_chain() && render.next_block(10).is_some_and(|block| block.side_chain.is_none())
@@ -396,8 +404,8 @@ fn solo_keeps_what_feeds_the_side_chains_of_audible_tracks() {
         song.tracks[track].solo = true;
         song
     };
-    let before = |song: &Session| session_before_effect(song, EffectOwner::Track(0), 1);
-    assert_eq!(before(&soloed(&song, 0)), before(&song));
+    let peak_before = |song: &Session| session_before_effect(song, EffectOwner::Track(0), 1);
+    assert_eq!(peak_before(&soloed(&song, 0)), peak_before(&song));
     // The mixer applies the same rule: the drum feeds the side-chains of the soloed track and of
     // the master.
     let lets_drum_through = |song: &Session, track: usize| {

@@ -59,32 +59,32 @@ fn check_gain(label: &str, tracks: &[Track], expected: f32) {
 
 #[test]
 fn gains_along_a_route_multiply() {
-    let changed = |mut track: Track, change: &dyn Fn(&mut Track)| {
+    let changed_track = |mut track: Track, change: &dyn Fn(&mut Track)| {
         change(&mut track);
         track
     };
-    let half = changed(bus("g"), &|track| track.gain = 0.5);
-    let fed = changed(constant_track("a"), &|track| (track.output, track.gain) = (Some(1), 0.5));
+    let half = changed_track(bus("g"), &|track| track.gain = 0.5);
+    let fed = changed_track(constant_track("a"), &|track| (track.output, track.gain) = (Some(1), 0.5));
     check_gain("a group", &[fed.clone(), half.clone()], 0.25);
-    let group_first = [half.clone(), changed(fed.clone(), &|track| track.output = Some(0))];
+    let group_first = [half.clone(), changed_track(fed.clone(), &|track| track.output = Some(0))];
     check_gain("a group before its tracks", &group_first, 0.25);
     check_gain(
         "two tracks in a group",
-        &[fed.clone(), half.clone(), changed(fed.clone(), &|track| track.id = "b".into())],
+        &[fed.clone(), half.clone(), changed_track(fed.clone(), &|track| track.id = "b".into())],
         0.5,
     );
     let sending = |pre_fader| {
-        changed(constant_track("a"), &|track| {
+        changed_track(constant_track("a"), &|track| {
             (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)]);
         })
     };
     check_gain("a send after the fader", &[sending(false), half.clone()], 0.5 + 0.125);
     check_gain("a send before the fader", &[sending(true), half.clone()], 0.5 + 0.25);
-    let panned = changed(sending(true), &|track| track.pan = 1.0);
+    let panned = changed_track(sending(true), &|track| track.pan = 1.0);
     assert_eq!(output_gains(&[panned, half.clone()]), (0.25, 0.75));
-    let muted = changed(sending(true), &|track| track.mute = true);
+    let muted = changed_track(sending(true), &|track| track.mute = true);
     check_gain("a muted track with a send", &[muted, half.clone()], 0.0);
-    check_gain("a muted group", &[fed, changed(half, &|track| track.mute = true)], 0.0);
+    check_gain("a muted group", &[fed, changed_track(half, &|track| track.mute = true)], 0.0);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn solo_and_mute_ramp_without_steps() {
 #[test]
 fn automation_of_the_mix_is_exact_to_the_frame() {
     type Point = (u64, f64, Curve);
-    let rendered = |targets: &[(AutomationTarget, [Point; 3])]| {
+    let rendered_output = |targets: &[(AutomationTarget, [Point; 3])]| {
         let mut track = constant_track("a");
         track.automation = targets
             .iter()
@@ -160,7 +160,7 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
     };
     let db = |value: f32| 20.0 * libm::log10(f64::from(value) / 0.125);
     // The volume is linear in decibels, with steps at exact frames.
-    let (left, right) = rendered(&[(
+    let (left, right) = rendered_output(&[(
         AutomationTarget::Volume,
         [(101, -24.0, Curve::Linear), (1_101, -4.0, Curve::Step), (3_003, -10.0, Curve::Linear)],
     )]);
@@ -180,7 +180,7 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
             "{level_db} dB at frame {frame}, expected {expected} dB"
         );
     }
-    let (left, right) = rendered(&[
+    let (left, right) = rendered_output(&[
         (
             AutomationTarget::Pan,
             [(0, 0.0, Curve::Linear), (2_000, 1.0, Curve::Step), (2_500, -1.0, Curve::Linear)],

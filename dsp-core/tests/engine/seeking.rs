@@ -67,10 +67,13 @@ fn difference_db(session: &Session) -> f64 {
         play(&mut mixer, (SEEK_FRAME + 10 * SECOND - frame) as usize, &[256]);
         play(&mut mixer, SECOND as usize, &[256])
     };
-    let (whole, after_seek) = (output_from(0), output_from(SEEK_FRAME));
-    assert!(peak(&whole) > 0.02, "the output is silent: {}", peak(&whole));
-    let differences: Vec<f32> =
-        whole.iter().zip(&after_seek).map(|(whole, after_seek)| whole - after_seek).collect();
+    let (whole_output, after_seek) = (output_from(0), output_from(SEEK_FRAME));
+    assert!(peak(&whole_output) > 0.02, "the output is silent: {}", peak(&whole_output));
+    let differences: Vec<f32> = whole_output
+        .iter()
+        .zip(&after_seek)
+        .map(|(whole_output, after_seek)| whole_output - after_seek)
+        .collect();
     20.0 * libm::log10(f64::from(peak(&differences).max(1e-10)))
 }
 

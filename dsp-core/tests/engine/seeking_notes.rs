@@ -101,22 +101,25 @@ fn output(bank: &Bank, song: &Session, frame: u64, seeks: bool) -> [Vec<f32>; 2]
 /// to the frame and playing from the start: at the frame, and ten seconds later.
 fn differences_db(bank: &Bank, song: &Session, seek_frame: u64) -> (f32, [f64; 2]) {
     let from_seek = output(bank, song, seek_frame, true);
-    let whole = output(bank, song, seek_frame, false);
+    let whole_output = output(bank, song, seek_frame, false);
     let differences_db = [0, 1].map(|index| {
-        let differences =
-            from_seek[index].iter().zip(&whole[index]).map(|(after_seek, whole)| after_seek - whole);
+        let differences = from_seek[index]
+            .iter()
+            .zip(&whole_output[index])
+            .map(|(after_seek, whole_output)| after_seek - whole_output);
         20.0 * libm::log10(f64::from(peak(&differences.collect::<Vec<f32>>()).max(1e-10)))
     });
-    (peak(&whole[0]), differences_db)
+    (peak(&whole_output[0]), differences_db)
 }
 
 /// Checks that the output after a seek equals that of playing from the start. Returns its peak.
 #[track_caller]
 fn check(label: &str, bank: &Bank, song: &Session, seek_frame: u64) -> f32 {
-    let (peak, [at_once, later]) = differences_db(bank, song, seek_frame);
-    let differences = format!("a difference of {at_once:.1} dBFS, and of {later:.1} dBFS ten seconds later");
+    let (peak, [at_once, later_difference]) = differences_db(bank, song, seek_frame);
+    let differences =
+        format!("a difference of {at_once:.1} dBFS, and of {later_difference:.1} dBFS ten seconds later");
     println!("{label}, seek to {seek_frame}, peak {peak:.3}: {differences}");
-    assert!(at_once < -100.0 && later < -100.0, "{label}, seek to {seek_frame}: {differences}");
+    assert!(at_once < -100.0 && later_difference < -100.0, "{label}, seek to {seek_frame}: {differences}");
     peak
 }
 
@@ -148,8 +151,8 @@ fn notes_that_a_pedal_holds_or_in_release_have_the_same_state_after_a_seek() {
         control(18 * SECOND, SOSTENUTO, 0),
     ];
     check_sounding("sostenuto", &bank, &song(&sostenuto), 15 * SECOND + 5);
-    let released = [on(100, 57), off(4 * SECOND, 57)];
-    check_sounding("release", &bank, &song(&released), 4 * SECOND + 1);
+    let released_keys = [on(100, 57), off(4 * SECOND, 57)];
+    check_sounding("release", &bank, &song(&released_keys), 4 * SECOND + 1);
 }
 
 #[test]
@@ -160,8 +163,8 @@ fn notes_that_ended_other_notes_before_the_seek_have_ended_them_after_it() {
     check_sounding("exclusive class", &bank, &song(&class), 15 * SECOND + 5);
     let mono = [control(0, MONO, 1), on(100, 57), on(SECOND, 64), off(2 * SECOND, 64)];
     check_sounding("mono", &bank, &song(&mono), 15 * SECOND + 5);
-    let again = [on(100, 57), off(SECOND, 57), on(2 * SECOND, 57), on(3 * SECOND, 60)];
-    check_sounding("the same key again", &bank, &song(&again), 15 * SECOND + 5);
+    let repeated_events = [on(100, 57), off(SECOND, 57), on(2 * SECOND, 57), on(3 * SECOND, 60)];
+    check_sounding("the same key again", &bank, &song(&repeated_events), 15 * SECOND + 5);
 }
 
 /// A generator of pseudo-random numbers.
@@ -276,13 +279,19 @@ fn notes_at_the_seek_position_start_without_the_fade_in() {
             }
             play(&mut mixer, FADE_IN_FRAMES)
         };
-        let (whole, from_seek) = (first(false), first(true));
-        whole.iter().zip(&from_seek).map(|(whole, after_seek)| whole - after_seek).collect::<Vec<f32>>()
+        let (whole_output, from_seek) = (first(false), first(true));
+        whole_output
+            .iter()
+            .zip(&from_seek)
+            .map(|(whole_output, after_seek)| whole_output - after_seek)
+            .collect::<Vec<f32>>()
     };
     let held = [on(100, 57)];
-    let (alone, with_new_note) = (fade_in(&held), fade_in(&[&held[..], &[on(seek_frame, 76)]].concat()));
-    assert!(peak(&alone) > 0.01, "the held note does not fade in");
-    let differences: Vec<f32> = alone.iter().zip(&with_new_note).map(|(alone, both)| alone - both).collect();
+    let (single_fade, with_new_note) =
+        (fade_in(&held), fade_in(&[&held[..], &[on(seek_frame, 76)]].concat()));
+    assert!(peak(&single_fade) > 0.01, "the held note does not fade in");
+    let differences: Vec<f32> =
+        single_fade.iter().zip(&with_new_note).map(|(single_fade, both)| single_fade - both).collect();
     assert!(peak(&differences) < 1e-6, "the new note differs by {}", peak(&differences));
 }
 

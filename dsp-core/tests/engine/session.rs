@@ -74,19 +74,19 @@ fn an_offline_render_equals_playback_at_any_call_size() {
 #[test]
 fn mute_solo_gain_and_pan_change_the_level() {
     let base = session(vec![track("a", &[(0, 20_000, 60)])]);
-    let changed = |change: fn(&mut Session)| {
+    let changed_session = |change: fn(&mut Session)| {
         let mut session = base.clone();
         change(&mut session);
         let (left, right) = render(&session);
         (peak(&left), peak(&right))
     };
-    let (left, right) = changed(|_| {});
-    assert_eq!(changed(|s| s.tracks[0].mute = true), (0.0, 0.0));
-    let (half_left, half_right) = changed(|s| s.tracks[0].gain = 0.5);
+    let (left, right) = changed_session(|_| {});
+    assert_eq!(changed_session(|s| s.tracks[0].mute = true), (0.0, 0.0));
+    let (half_left, half_right) = changed_session(|s| s.tracks[0].gain = 0.5);
     assert!((half_left / left - 0.5).abs() < 1e-3 && (half_right / right - 0.5).abs() < 1e-3);
-    let (master_left, _) = changed(|s| s.master_gain = 0.5);
+    let (master_left, _) = changed_session(|s| s.master_gain = 0.5);
     assert_eq!(master_left, half_left);
-    let (panned_left, panned_right) = changed(|s| s.tracks[0].pan = 1.0);
+    let (panned_left, panned_right) = changed_session(|s| s.tracks[0].pan = 1.0);
     assert_eq!(panned_left, 0.0);
     assert_eq!(panned_right, right);
 }
@@ -222,16 +222,16 @@ fn live_notes_sound_while_playback_is_stopped() {
 
 #[test]
 fn an_edit_of_a_track_does_not_silence_other_tracks() {
-    let before = two_tracks();
-    let mut after = before.clone();
-    after.tracks[1].events.clear();
-    after.tracks.swap(0, 1);
+    let session_before = two_tracks();
+    let mut session_after = session_before.clone();
+    session_after.tracks[1].events.clear();
+    session_after.tracks.swap(0, 1);
     let banks = [Some(small_bank())];
-    let mut edited = Mixer::new(&before, &banks).unwrap();
-    edited.play();
-    play(&mut edited, 25_600, 128);
-    edited.set_session(&after, &banks).unwrap();
-    let output = play(&mut edited, 300_000, 128);
+    let mut edited_mixer = Mixer::new(&session_before, &banks).unwrap();
+    edited_mixer.play();
+    play(&mut edited_mixer, 25_600, 128);
+    edited_mixer.set_session(&session_after, &banks).unwrap();
+    let output = play(&mut edited_mixer, 300_000, 128);
     assert!(peak(&output[..10_000]) > 0.05, "the other track is silent");
     assert!(peak(&output[290_000..]) < 1e-4, "a note of the edited track does not end");
 }
@@ -243,7 +243,7 @@ fn external_input_replaces_the_notes_of_a_track() {
     // The tracks are rendered separately, as a plugin host would render them.
     let parts: Vec<_> = (0..2)
         .map(|index| {
-            let mut alone = dsp_core::render::TrackRender::new(
+            let mut single_track = dsp_core::render::TrackRender::new(
                 &session,
                 &session.tracks[index],
                 Some(&small_bank()),
@@ -251,7 +251,7 @@ fn external_input_replaces_the_notes_of_a_track() {
             )
             .unwrap();
             let mut outputs: [Vec<f32>; TRACK_OUTPUTS] = Default::default();
-            while let Some(block) = alone.next_block() {
+            while let Some(block) = single_track.next_block() {
                 for (output, more) in outputs.iter_mut().zip(block) {
                     output.extend_from_slice(more);
                 }
@@ -275,8 +275,11 @@ fn external_input_replaces_the_notes_of_a_track() {
         assert_no_alloc(|| mixer.process(&mut left, &mut right));
         output.extend_from_slice(&left);
     }
-    let compared = output.len() - latency;
-    assert!(output[latency..] == expected[..compared], "the output differs from that of playing the notes");
+    let compared_frames = output.len() - latency;
+    assert!(
+        output[latency..] == expected[..compared_frames],
+        "the output differs from that of playing the notes"
+    );
 }
 
 #[test]
@@ -299,7 +302,7 @@ fn external_input_stops_without_a_click() {
 #[test]
 fn a_track_render_contains_the_whole_tail() {
     let session = session(vec![track("a", &[(0, 9_600, 69)])]);
-    let mut alone = dsp_core::render::TrackRender::new(
+    let mut single_track = dsp_core::render::TrackRender::new(
         &session,
         &session.tracks[0],
         Some(&small_bank()),
@@ -308,8 +311,8 @@ fn a_track_render_contains_the_whole_tail() {
     .unwrap();
     let mut left = Vec::new();
     while let Some([more, ..]) = {
-        let alone = &mut alone;
-        assert_no_alloc(move || alone.next_block())
+        let single_track = &mut single_track;
+        assert_no_alloc(move || single_track.next_block())
     } {
         left.extend_from_slice(more);
     }
@@ -386,7 +389,7 @@ fn sends_add_reverb_and_chorus_after_the_fader() {
         let power: f64 = values.iter().map(|value| f64::from(value * value)).sum();
         10.0 * libm::log10(power / values.len() as f64)
     };
-    let dry = wet([(REVERB_SEND, 0), (CHORUS_SEND, 0)], 1.0);
+    let dry_output = wet([(REVERB_SEND, 0), (CHORUS_SEND, 0)], 1.0);
     let reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 1.0);
     let half_reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 0.5);
     let chorus = wet([(REVERB_SEND, 0), (CHORUS_SEND, 127)], 1.0);
@@ -394,8 +397,8 @@ fn sends_add_reverb_and_chorus_after_the_fader() {
     let tail = 36_000..40_000;
     let tail_db = rms_db(&reverb[tail.clone()]);
     assert!(tail_db > -60.0, "the reverb is at {tail_db} dB");
-    assert!(dry.len() < tail.end || rms_db(&dry[tail.clone()]) < tail_db - 20.0);
+    assert!(dry_output.len() < tail.end || rms_db(&dry_output[tail.clone()]) < tail_db - 20.0);
     assert!((rms_db(&half_reverb[tail]) - tail_db + 6.02).abs() < 0.01, "the send is not after the fader");
     let while_sounding = 4_800..20_000;
-    assert!(chorus[while_sounding.clone()] != dry[while_sounding]);
+    assert!(chorus[while_sounding.clone()] != dry_output[while_sounding]);
 }

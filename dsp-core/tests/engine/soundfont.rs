@@ -15,10 +15,10 @@ fn a_summary_lists_the_presets_in_order() {
 
 #[test]
 fn a_reduced_bank_has_the_same_output_as_the_whole_bank() {
-    let whole = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("the bank is installed");
-    let whole = Bank::from_vec(whole).unwrap();
-    let reduced =
-        Bank::from_vec(whole.write_reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
+    let whole_bank = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("the bank is installed");
+    let whole_bank = Bank::from_vec(whole_bank).unwrap();
+    let reduced_bank =
+        Bank::from_vec(whole_bank.write_reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
     let notes: Vec<_> = (0..24).map(|n| (n * 1_500, n * 1_500 + 9_000, 30 + 3 * n as u8)).collect();
     let instruments = [(0, 0), (0, 48), (8, 4), (128, 25)].map(|(bank, program)| {
         let instrument = dsp_core::session::Instrument { bank_slot: 0, bank, program };
@@ -36,9 +36,9 @@ fn a_reduced_bank_has_the_same_output_as_the_whole_bank() {
         }
         values
     };
-    let (whole, reduced) = (render(&whole), render(&reduced));
-    assert!(whole.iter().any(|&bits| f32::from_bits(bits).abs() > 0.05), "silent");
-    assert!(whole == reduced);
+    let (whole_bank, reduced_bank) = (render(&whole_bank), render(&reduced_bank));
+    assert!(whole_bank.iter().any(|&bits| f32::from_bits(bits).abs() > 0.05), "silent");
+    assert!(whole_bank == reduced_bank);
 }
 
 #[test]
@@ -55,11 +55,11 @@ fn a_bank_with_a_damaged_byte_is_refused_or_loaded_without_a_panic() {
     let bytes = small_bank_bytes(|bank| bank.samples.truncate(46 + 200));
     for offset in 0..bytes.len() {
         for value in [0x00, 0x7f, 0x80, 0xff] {
-            let mut damaged = bytes.clone();
-            damaged[offset] = value;
+            let mut damaged_file = bytes.clone();
+            damaged_file[offset] = value;
             // The loader may return an error or a bank. It may not panic or allocate as much memory
             // as a damaged size field states.
-            if let Ok(bank) = Bank::from_bytes(&damaged) {
+            if let Ok(bank) = Bank::from_bytes(&damaged_file) {
                 assert!(bank.summary().presets.len() <= 3);
             }
         }

@@ -57,12 +57,12 @@ fn short_session(tracks: Vec<Track>) -> Session {
 
 /// Returns a square wave, and an impulse response with a single impulse after 1.5 s.
 fn audio() -> [Option<AudioSlot>; 2] {
-    let whole = |values: &[f32]| Some(AudioSlot::Whole(Audio::from_channels(values, None)));
+    let whole_audio = |values: &[f32]| Some(AudioSlot::Whole(Audio::from_channels(values, None)));
     let sound: Vec<f32> =
         (0..SOUND_FRAMES).map(|frame| if frame % 100 < 50 { 0.25 } else { -0.25 }).collect();
     let mut response = vec![0.0; 3 * SECOND as usize / 2];
     response.push(1.0);
-    [whole(&sound), whole(&response)]
+    [whole_audio(&sound), whole_audio(&response)]
 }
 
 /// Renders a session and returns both channels.
@@ -86,8 +86,8 @@ fn mixer_output(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2]
     mixer.play();
     let latency_frames = mixer.latency_frames();
     let frames = latency_frames + (session.length_frames + TAIL_SECS * SECOND) as usize;
-    let both = play(&mut mixer, frames, &[256]);
-    [&both[latency_frames..frames], &both[frames + latency_frames..]].map(<[f32]>::to_vec)
+    let both_tracks = play(&mut mixer, frames, &[256]);
+    [&both_tracks[latency_frames..frames], &both_tracks[frames + latency_frames..]].map(<[f32]>::to_vec)
 }
 
 /// Checks that a render contains the whole tail and ends a tenth of a second after it, or with the
@@ -100,48 +100,54 @@ fn check(label: &str, session: &Session) -> u64 {
     let last_audible = |values: &[f32]| values.iter().rposition(|value| value.abs() > SILENCE);
     let last =
         expected.iter().filter_map(|values| last_audible(values)).max().map_or(0, |last| last as u64 + 1);
-    let rendered = render(session, &audio, TAIL_SECS as f64);
-    let frames = rendered[0].len() as u64;
+    let rendered_output = render(session, &audio, TAIL_SECS as f64);
+    let frames = rendered_output[0].len() as u64;
     println!("{label}: {frames} frames are rendered, {last} are audible");
     assert!(frames >= last, "{label}: {} audible frames are missing", last - frames);
     let quiet_frames = SECOND / 10;
     let longest = session.length_frames.max(last + quiet_frames + 2 * 256);
     assert!(frames <= longest, "{label}: the render ends with {} silent frames", frames - last);
-    for (rendered, expected) in rendered.iter().zip(&expected) {
-        assert!(*rendered == expected[..rendered.len()], "{label}: the samples differ from those of a mixer");
+    for (rendered_output, expected) in rendered_output.iter().zip(&expected) {
+        assert!(
+            *rendered_output == expected[..rendered_output.len()],
+            "{label}: the samples differ from those of a mixer"
+        );
     }
     last
 }
 
 #[test]
 fn echoes_after_the_end_are_rendered() {
-    let alone = |effects| short_session(vec![sound(0, effects)]);
-    let end = check("no effects", &alone(vec![]));
+    let session_with_effects = |effects| short_session(vec![sound(0, effects)]);
+    let end = check("no effects", &session_with_effects(vec![]));
     assert_eq!(end, SOUND_FRAMES);
-    let end = check("a delay with its defaults", &alone(vec![effect_with("delay", &[])]));
+    let end = check("a delay with its defaults", &session_with_effects(vec![effect_with("delay", &[])]));
     assert!(end > SECOND, "{end}");
     let repeating = effect_with("delay", &[("sync", 0.0), ("mix", 0.5), ("feedback", 0.5)]);
-    let end = check("a delay that repeats", &alone(vec![repeating]));
+    let end = check("a delay that repeats", &session_with_effects(vec![repeating]));
     assert!(end > 3 * SECOND, "{end}");
     let pre_delayed = effect_with("reverb", &[("pre_delay_ms", 150.0), ("mix", 1.0)]);
-    let end = check("a reverb after its pre-delay", &alone(vec![pre_delayed]));
+    let end = check("a reverb after its pre-delay", &session_with_effects(vec![pre_delayed]));
     assert!(end > SECOND / 2, "{end}");
     let late_only = [("pre_delay_ms", 80.0), ("size", 1.0), ("early", 0.0), ("diffusion", 0.0), ("mix", 1.0)];
-    check("a reverb without early reflections", &alone(vec![effect_with("reverb", &late_only)]));
+    check(
+        "a reverb without early reflections",
+        &session_with_effects(vec![effect_with("reverb", &late_only)]),
+    );
     let mut response =
         effect_with("convolution", &[("response", 0.0), ("pre_delay_ms", 250.0), ("mix", 1.0)]);
     response.audio_slot = Some(1);
-    let end = check("a response after a pre-delay", &alone(vec![response]));
+    let end = check("a response after a pre-delay", &session_with_effects(vec![response]));
     assert!(end > 7 * SECOND / 4, "{end}");
-    let slow = effect_with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
+    let slow_tremolo = effect_with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
     let hall = effect_with("reverb", &[("decay_secs", 6.0), ("mix", 1.0)]);
-    let end = check("a reverb before a slow tremolo", &alone(vec![hall, slow]));
+    let end = check("a reverb before a slow tremolo", &session_with_effects(vec![hall, slow_tremolo]));
     assert!(end > 2 * SECOND, "{end}");
     let swings = [("cutoff_hz", 400.0), ("lfo_rate_hz", 0.7), ("lfo_octaves", 5.0)];
-    let bright = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
+    let bright_reverb = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
     let end = check(
         "a bright reverb before a filter that opens periodically",
-        &alone(vec![effect_with("reverb", &bright), effect_with("filter", &swings)]),
+        &session_with_effects(vec![effect_with("reverb", &bright_reverb), effect_with("filter", &swings)]),
     );
     assert!(end > SECOND, "{end}");
     let ping_pong = effect_with("delay", &[("sync", 0.0), ("time_ms", 300.0), ("mode", 1.0), ("mix", 1.0)]);
@@ -156,9 +162,9 @@ fn silences_add_up_along_a_route() {
     assert!(end > 7 * SECOND / 10, "{end}");
     let in_a_group = Track { output: Some(1), ..sound(0, late()) };
     let group = |effects| Track { output: Some(2), ..bus("group", effects) };
-    let mut grouped = short_session(vec![in_a_group, group(late()), bus("outer", late())]);
-    grouped.master_effects = late();
-    let end = check("a track, its groups and the master", &grouped);
+    let mut grouped_session = short_session(vec![in_a_group, group(late()), bus("outer", late())]);
+    grouped_session.master_effects = late();
+    let end = check("a track, its groups and the master", &grouped_session);
     assert!(end > 16 * SECOND / 10, "{end}");
     let mut sends = sound(0, vec![]);
     sends.sends = vec![SendSettings { to: 1, gain: 0.5, pre_fader: true }];
@@ -187,8 +193,8 @@ fn silence_counts_from_the_end_of_the_session() {
 fn bypassed_effects_add_no_silence() {
     let off = EffectSettings { bypass: true, ..delay(400.0, 1.0) };
     assert_eq!(check("a bypassed delay", &short_session(vec![sound(0, vec![off])])), SOUND_FRAMES);
-    let bypassed = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
-    assert_eq!(check("a bypassed track", &short_session(vec![bypassed])), SOUND_FRAMES);
+    let bypassed_track = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
+    assert_eq!(check("a bypassed track", &short_session(vec![bypassed_track])), SOUND_FRAMES);
 }
 
 #[test]

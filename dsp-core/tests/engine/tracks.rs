@@ -62,9 +62,9 @@ fn a_removed_or_changed_track_ends_without_a_click() {
     ];
     for (label, edit) in edits {
         let mut mixer = sounding();
-        let mut edited = held_note();
-        edit(&mut edited);
-        mixer.set_session(&edited, &banks()).unwrap();
+        let mut edited_mixer = held_note();
+        edit(&mut edited_mixer);
+        mixer.set_session(&edited_mixer, &banks()).unwrap();
         let output = play(&mut mixer, 9_600);
         // A fade of 96 dB in 50 ms, or 0.04 dB a frame, hardly changes the steps of a sine of 441
         // Hz.
@@ -76,9 +76,9 @@ fn a_removed_or_changed_track_ends_without_a_click() {
 #[test]
 fn a_removed_track_is_silent_after_its_fade() {
     let mut mixer = sounding();
-    let mut edited = held_note();
-    edited.tracks.remove(1);
-    mixer.set_session(&edited, &banks()).unwrap();
+    let mut edited_mixer = held_note();
+    edited_mixer.tracks.remove(1);
+    mixer.set_session(&edited_mixer, &banks()).unwrap();
     assert_eq!((mixer.track_count(), mixer.track_index("held")), (2, None));
     assert_eq!(mixer.track_index("last"), Some(1));
     assert_eq!(mixer.active_voice_count(), 1);
@@ -91,7 +91,7 @@ fn a_removed_track_is_silent_after_its_fade() {
     // The track can be added again. After another removal, a seek ends its fade.
     mixer.set_session(&held_note(), &banks()).unwrap();
     assert!(peak(&play(&mut mixer, 4_800)) > 0.02);
-    mixer.set_session(&edited, &banks()).unwrap();
+    mixer.set_session(&edited_mixer, &banks()).unwrap();
     mixer.seek(300_000);
     assert_eq!(peak(&play(&mut mixer, 4_800)), 0.0);
 }
@@ -153,9 +153,9 @@ fn a_seek_or_an_edit_does_not_start_notes_of_a_track_with_external_input() {
     mixer.play();
     mixer.seek(30_000);
     assert_eq!(mixer.active_voice_count(), 0, "notes sound after a seek");
-    let mut edited = held_note();
-    edited.polyphony = 32;
-    mixer.set_session(&edited, &banks()).unwrap();
+    let mut edited_mixer = held_note();
+    edited_mixer.polyphony = 32;
+    mixer.set_session(&edited_mixer, &banks()).unwrap();
     assert_eq!(mixer.active_voice_count(), 0, "notes sound after an edit");
     mixer.set_input_enabled(1, false);
     assert_eq!(mixer.active_voice_count(), 1);
@@ -166,8 +166,8 @@ fn an_edit_of_the_events_does_not_end_live_notes_while_playback_is_stopped() {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
     mixer.play_event(1, Event::NoteOn { key: 60, velocity: 100 });
     play(&mut mixer, 4_800);
-    let mut edited = held_note();
-    edited.tracks[1].events.push(TrackEvent { frame: 500_000, event: Event::NoteOff { key: 60 } });
-    mixer.set_session(&edited, &banks()).unwrap();
+    let mut edited_mixer = held_note();
+    edited_mixer.tracks[1].events.push(TrackEvent { frame: 500_000, event: Event::NoteOff { key: 60 } });
+    mixer.set_session(&edited_mixer, &banks()).unwrap();
     assert!(peak(&play(&mut mixer, 9_600)[4_800..]) > 0.05);
 }

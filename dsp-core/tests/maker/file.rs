@@ -14,11 +14,11 @@ impl Chunk {
         Self { id: *id, size: None, body }
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend(self.id);
-        out.extend(self.size.unwrap_or(self.body.len() as u32).to_le_bytes());
-        out.extend(&self.body);
-        out.resize(out.len() + self.body.len() % 2, 0);
+    fn write(&self, output: &mut Vec<u8>) {
+        output.extend(self.id);
+        output.extend(self.size.unwrap_or(self.body.len() as u32).to_le_bytes());
+        output.extend(&self.body);
+        output.resize(output.len() + self.body.len() % 2, 0);
     }
 }
 
@@ -40,9 +40,9 @@ impl File {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut body = self.form.to_vec();
         for list in &self.lists {
-            let mut inner = list.kind.to_vec();
-            list.chunks.iter().for_each(|chunk| chunk.write(&mut inner));
-            Chunk::new(b"LIST", inner).write(&mut body);
+            let mut inner_bytes = list.kind.to_vec();
+            list.chunks.iter().for_each(|chunk| chunk.write(&mut inner_bytes));
+            Chunk::new(b"LIST", inner_bytes).write(&mut body);
         }
         let mut file = Vec::new();
         Chunk::new(b"RIFF", body).write(&mut file);

@@ -30,16 +30,16 @@ fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) 
             }
         }
     });
-    let measured = cost.peak_bytes as u64;
+    let measured_bytes = cost.peak_bytes as u64;
     let estimate = (kind.memory_bytes)(sample_rate_hz, impulse_frames as u64);
     println!(
-        "{} at {sample_rate_hz} Hz, impulse {impulse_frames}: {measured} measured, {estimate} estimated",
+        "{} at {sample_rate_hz} Hz, impulse {impulse_frames}: {measured_bytes} measured, {estimate} estimated",
         kind.id
     );
-    assert!(measured <= estimate, "{}: {measured} bytes used, {estimate} estimated", kind.id);
+    assert!(measured_bytes <= estimate, "{}: {measured_bytes} bytes used, {estimate} estimated", kind.id);
     assert!(
-        estimate <= 2 * measured + 64 * 1024,
-        "{}: only {measured} bytes used, {estimate} estimated",
+        estimate <= 2 * measured_bytes + 64 * 1024,
+        "{}: only {measured_bytes} bytes used, {estimate} estimated",
         kind.id
     );
 }

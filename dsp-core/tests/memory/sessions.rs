@@ -40,16 +40,16 @@ fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
         let mut render = OfflineRender::new(session, slots, tail).expect("valid session");
         while render.next_block().is_some() {}
     });
-    let (measured, estimate) = (cost.peak_bytes as u64, need.bytes());
-    println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.components().first());
+    let (measured_bytes, estimate) = (cost.peak_bytes as u64, need.bytes());
+    println!("{name}: {measured_bytes} measured, {estimate} estimated; {:?}", need.components().first());
     assert!(
-        measured <= estimate,
-        "{name}: {measured} bytes used, {estimate} estimated: {:?}",
+        measured_bytes <= estimate,
+        "{name}: {measured_bytes} bytes used, {estimate} estimated: {:?}",
         need.components()
     );
     assert!(
-        estimate <= 4 * measured + 4 * 1024 * 1024,
-        "{name}: only {measured} bytes used, {estimate} estimated: {:?}",
+        estimate <= 4 * measured_bytes + 4 * 1024 * 1024,
+        "{name}: only {measured_bytes} bytes used, {estimate} estimated: {:?}",
         need.components()
     );
 }
@@ -80,8 +80,8 @@ fn a_session_uses_at_most_its_estimated_memory() {
 
     let point = |frame: u64| AutomationPoint { frame, value: 0.0, curve: Curve::Linear };
     let lane = AutomationLane { target: AutomationTarget::Volume, points: (0..20_000).map(point).collect() };
-    let automated = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
-    check("automation points", &session((0..20).map(automated).collect()), &banks);
+    let automated_track = |id: usize| Track { automation: vec![lane.clone()], ..track(id) };
+    check("automation points", &session((0..20).map(automated_track).collect()), &banks);
 
     let clip = |frame: u64| Clip {
         frame,
@@ -95,20 +95,20 @@ fn a_session_uses_at_most_its_estimated_memory() {
     };
     let clips = |clips: Vec<Clip>| session(vec![Track { clips, ..track(0) }]);
     check("clips", &clips((0..10_000).map(|number| clip(10 * number)).collect()), &banks);
-    let streamed = |number: u64| Clip { audio_slot: 1, ..clip(10 * number) };
-    check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
+    let streamed_clip = |number: u64| Clip { audio_slot: 1, ..clip(10 * number) };
+    check("streamed clips", &clips((0..300).map(streamed_clip).collect()), &banks);
 }
 
 /// One track has a high latency, so the routes of all other tracks need long delays.
 #[test]
 fn the_estimate_includes_latency_compensation() {
     const TRACKS: usize = 100;
-    let late = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
+    let late_track = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
     let send = SendSettings { to: 0, gain: 1.0, pre_fader: false };
     let bus = track(0);
     let without_latency = |id: usize| Track { output: Some(0), sends: vec![send; 16], ..track(id) };
-    let late = Track { output: Some(0), ..late };
-    let tracks = std::iter::once(bus).chain((1..TRACKS).map(without_latency)).chain([late]).collect();
+    let late_track = Track { output: Some(0), ..late_track };
+    let tracks = std::iter::once(bus).chain((1..TRACKS).map(without_latency)).chain([late_track]).collect();
     let session = session(tracks);
     check("routes without latency beside one with latency", &session, &[]);
     let need = session.memory_need(Slots::default()).expect("valid session");
@@ -121,7 +121,7 @@ fn the_largest_component_is_listed_first() {
         |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
     let need =
         session((0..100).map(with_delays).collect()).memory_need(Slots::default()).expect("valid session");
-    let largest = &need.components()[0];
-    assert_eq!((largest.kind.as_str(), largest.count), ("delay effects", 1_600));
-    assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);
+    let largest_component = &need.components()[0];
+    assert_eq!((largest_component.kind.as_str(), largest_component.count), ("delay effects", 1_600));
+    assert!(largest_component.bytes > 3_000_000_000, "{} bytes", largest_component.bytes);
 }

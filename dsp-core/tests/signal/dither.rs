@@ -205,9 +205,9 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
         }
         // This checks the measurement itself: without dither, rounding turns the tone at twice the
         // level into a square wave, which has harmonics.
-        let rounded: Vec<f64> =
+        let rounded_values: Vec<f64> =
             samples.iter().map(|value| (f64::from(*value) * 32_768.0 * 2.0).round()).collect();
-        let harmonics = Harmonics::of(&amplitudes(&rounded), line);
+        let harmonics = Harmonics::of(&amplitudes(&rounded_values), line);
         println!("rounded at {rate_hz} Hz: loudest harmonic {:.1} dB over the floor", harmonics.loudest_db());
         assert!(harmonics.loudest_db() > 40.0);
     }
@@ -259,8 +259,9 @@ fn the_spectrum_of_the_error_has_the_response_of_the_filter() {
     for (signal, samples) in [("silence", vec![0.0; FRAMES]), ("a sine of -12 dBFS", sine)] {
         for shaping in SHAPINGS {
             let steps = quantized(&mut quantizer(16, shaping, 3, 0), &samples);
-            let exact = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
-            let error: Vec<f64> = steps.iter().zip(exact).map(|(step, exact)| step - exact).collect();
+            let exact_values = samples.iter().map(|sample| f64::from(*sample) * 32_768.0);
+            let error: Vec<f64> =
+                steps.iter().zip(exact_values).map(|(step, exact_values)| step - exact_values).collect();
             let density = power_density(&error, SEGMENT);
             let (mut worst_db, mut lowest_db, mut highest_db) = (0.0_f64, f64::MAX, f64::MIN);
             for (line, power) in density.iter().enumerate() {
@@ -301,19 +302,22 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
             let (mut largest, mut worst_rms) = (0.0_f64, expected_rms(shaping));
             for (name, loud) in overloads() {
                 let mut quantizer = quantizer(bits, shaping, 5, 0);
-                let clipped = quantized(&mut quantizer, &loud);
+                let clipped_values = quantized(&mut quantizer, &loud);
                 let full_scale = f64::from(full_scale_steps(bits));
                 assert!(
-                    clipped.iter().all(|step| (-full_scale..full_scale).contains(step)),
+                    clipped_values.iter().all(|step| (-full_scale..full_scale).contains(step)),
                     "{name}: a step is outside the range"
                 );
                 let clipped_before = quantizer.clipped_samples();
-                let after = quantized(&mut quantizer, &vec![0.0; 100_000]);
-                largest = largest.max(highest_magnitude(&after));
+                let silent_output = quantized(&mut quantizer, &vec![0.0; 100_000]);
+                largest = largest.max(highest_magnitude(&silent_output));
                 assert!(largest <= largest_error(shaping), "{bits} bits, {shaping:?} after {name}");
                 let deviation = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
-                worst_rms =
-                    if deviation(rms(&after)) > deviation(worst_rms) { rms(&after) } else { worst_rms };
+                worst_rms = if deviation(rms(&silent_output)) > deviation(worst_rms) {
+                    rms(&silent_output)
+                } else {
+                    worst_rms
+                };
                 assert!(
                     deviation(worst_rms) < 0.02,
                     "{bits} bits, {shaping:?}: {worst_rms} LSB RMS after {name}"
@@ -333,20 +337,21 @@ fn after_an_overload_the_error_has_its_usual_bounds_from_the_first_frame_on() {
 #[test]
 fn rates_without_a_filter_have_white_noise_and_report_it() {
     for sample_rate_hz in [32_000, 44_100, 48_000, 88_200, 96_000, 192_000] {
-        for requested in SHAPED {
+        for requested_shaping in SHAPED {
             let bits = 16;
-            let config = QuantizerConfig { bits, shaping: requested, sample_rate_hz, seed: 2, channel: 0 };
+            let config =
+                QuantizerConfig { bits, shaping: requested_shaping, sample_rate_hz, seed: 2, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
             let actual = quantizer.shaping();
             let expected =
-                if matches!(sample_rate_hz, 44_100 | 48_000) { requested } else { NoiseShaping::Off };
+                if matches!(sample_rate_hz, 44_100 | 48_000) { requested_shaping } else { NoiseShaping::Off };
             let errors = quantized(&mut quantizer, &vec![0.0; 200_000]);
             let rms = rms(&errors);
-            println!("{sample_rate_hz} Hz, {requested:?} requested: {actual:?}, {rms:.3} LSB RMS");
+            println!("{sample_rate_hz} Hz, {requested_shaping:?} requested: {actual:?}, {rms:.3} LSB RMS");
             assert_eq!(actual, expected);
             assert!((rms / expected_rms(expected) - 1.0).abs() < 0.02);
-            let plain = QuantizerConfig { shaping: NoiseShaping::Off, ..config };
-            let white = quantized(&mut QuantizerProcessor::new(plain), &vec![0.0; 200_000]);
+            let plain_config = QuantizerConfig { shaping: NoiseShaping::Off, ..config };
+            let white = quantized(&mut QuantizerProcessor::new(plain_config), &vec![0.0; 200_000]);
             assert_eq!(errors == white, actual == NoiseShaping::Off);
         }
     }

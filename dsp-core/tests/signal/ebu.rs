@@ -18,8 +18,8 @@ pub(crate) fn frames(secs: f64) -> usize {
 /// Returns a channel of successive tones. Each has a length in seconds and a level in dBFS, of
 /// which minus infinity is silence.
 pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
-    let total: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
-    let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total);
+    let total_frames: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
+    let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total_frames);
     let mut start = 0;
     for (secs, level_dbfs) in parts {
         let end = start + frames(*secs);
@@ -34,19 +34,22 @@ pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
 pub(crate) const SILENCE: f64 = f64::NEG_INFINITY;
 
 #[track_caller]
-pub(crate) fn assert_lufs(case: &str, measured: f64, expected: f64) {
-    println!("{case}: {measured:.3} LUFS");
+pub(crate) fn assert_lufs(case: &str, measured_value: f64, expected: f64) {
+    println!("{case}: {measured_value:.3} LUFS");
     assert!(
-        (measured - expected).abs() <= TOLERANCE_LU,
-        "{case}: measured {measured} LUFS, expected {expected} LUFS"
+        (measured_value - expected).abs() <= TOLERANCE_LU,
+        "{case}: measured {measured_value} LUFS, expected {expected} LUFS"
     );
 }
 
 #[track_caller]
-pub(crate) fn assert_dbtp(case: &str, measured: f64, expected: f64) {
-    println!("{case}: {measured:.3} dBTP");
-    let error = measured - expected;
-    assert!((-0.4..=0.2).contains(&error), "{case}: measured {measured} dBTP, expected {expected} dBTP");
+pub(crate) fn assert_dbtp(case: &str, measured_value: f64, expected: f64) {
+    println!("{case}: {measured_value:.3} dBTP");
+    let error = measured_value - expected;
+    assert!(
+        (-0.4..=0.2).contains(&error),
+        "{case}: measured {measured_value} dBTP, expected {expected} dBTP"
+    );
 }
 
 /// A loudness meter at [`RATE_HZ`] that receives the same signal on both channels.
@@ -108,8 +111,8 @@ impl Meter for WatchedMasterMeter {
     }
 
     fn add(&mut self, channel: &[f32]) {
-        for piece in channel.chunks(frames(0.01)) {
-            self.meter.process([piece, piece], true);
+        for chunk in channel.chunks(frames(0.01)) {
+            self.meter.process([chunk, chunk], true);
             let readings = self.meter.read();
             let [momentary, short_term] = &mut self.highest;
             *momentary = momentary.max(readings.momentary_lufs);
@@ -173,8 +176,8 @@ fn readings<M: Meter>(channel: &[f32], from_secs: f64, read: impl Fn(&M) -> f64)
     let mut meter = M::new();
     let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
     let step = frames(0.01);
-    for (number, piece) in channel.chunks(step).enumerate() {
-        meter.add(piece);
+    for (number, chunk) in channel.chunks(step).enumerate() {
+        meter.add(chunk);
         if (number + 1) * step >= frames(from_secs) {
             lowest = lowest.min(read(&meter));
             highest = highest.max(read(&meter));
@@ -198,10 +201,10 @@ pub(crate) fn alternating_levels<M: Meter>() {
 /// Tests cases 10 and 13: a tone after silence of different lengths.
 pub(crate) fn tones_after_silence<M: Meter>() {
     for i in 0..20 {
-        let before = f64::from(i);
-        let meter: M = measured(&parts(&[(before * 0.15, SILENCE), (3.0, -23.0), (1.0, SILENCE)]));
+        let block_start = f64::from(i);
+        let meter: M = measured(&parts(&[(block_start * 0.15, SILENCE), (3.0, -23.0), (1.0, SILENCE)]));
         assert_lufs(&format!("3341-10-{i}, {}: max S", M::NAME), meter.max_short_term_lufs(), -23.0);
-        let meter: M = measured(&parts(&[(before * 0.02, SILENCE), (0.4, -23.0), (1.0, SILENCE)]));
+        let meter: M = measured(&parts(&[(block_start * 0.02, SILENCE), (0.4, -23.0), (1.0, SILENCE)]));
         assert_lufs(&format!("3341-13-{i}, {}: max M", M::NAME), meter.max_momentary_lufs(), -23.0);
     }
 }
@@ -210,12 +213,12 @@ pub(crate) fn tones_after_silence<M: Meter>() {
 pub(crate) fn rising_tones<M: Meter>() {
     let (mut short_term, mut momentary) = (M::new(), M::new());
     for i in 0..20 {
-        let (before, level) = (f64::from(i), -38.0 + f64::from(i));
-        let after = 3.0 - before * 0.15;
-        short_term.add(&parts(&[(before * 0.15, SILENCE), (3.0, level), (after, SILENCE)]));
+        let (block_start, level) = (f64::from(i), -38.0 + f64::from(i));
+        let block_end = 3.0 - block_start * 0.15;
+        short_term.add(&parts(&[(block_start * 0.15, SILENCE), (3.0, level), (block_end, SILENCE)]));
         assert_lufs(&format!("3341-11-{i}, {}: max S", M::NAME), short_term.max_short_term_lufs(), level);
-        let after = 0.4 - before * 0.02;
-        momentary.add(&parts(&[(before * 0.02, SILENCE), (0.4, level), (after, SILENCE)]));
+        let block_end = 0.4 - block_start * 0.02;
+        momentary.add(&parts(&[(block_start * 0.02, SILENCE), (0.4, level), (block_end, SILENCE)]));
         assert_lufs(&format!("3341-14-{i}, {}: max M", M::NAME), momentary.max_momentary_lufs(), level);
     }
 }
@@ -262,8 +265,8 @@ pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     tones.chain(bursts).collect()
 }
 
-/// Returns a tone of amplitude 0.5 at a sixth of the sample rate, with an inserted period of
-/// amplitude 1 at a fourth of the sample rate. The signal has four times the sample rate.
+/// Returns a tone of amplitude 0.5 at a sixth of the sample rate. One inserted period has amplitude
+/// 1 and a fourth of the sample rate. The signal has four times the sample rate.
 fn burst(quarter_secs: usize) -> Vec<f64> {
     let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
     let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();

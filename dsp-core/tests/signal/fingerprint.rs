@@ -36,26 +36,26 @@ fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     let readings = meter.read();
     let loudness = [readings.momentary_lufs, readings.short_term_lufs, readings.integrated_lufs];
     let other_readings = [readings.true_peak_dbtp, readings.sample_peak_dbfs, readings.correlation];
-    let all = [&loudness[..], &other_readings, &readings.rms_db, &readings.spectrum_db].concat();
-    all.into_iter().map(f64::to_bits).collect()
+    let all_readings = [&loudness[..], &other_readings, &readings.rms_db, &readings.spectrum_db].concat();
+    all_readings.into_iter().map(f64::to_bits).collect()
 }
 
 /// Computes the hash of the output of resampling, dither and the meters.
 pub(crate) fn computed() -> u64 {
-    let single = noise(6_000);
-    let double: Vec<f64> = single.iter().map(|value| f64::from(*value)).collect();
+    let single_block = noise(6_000);
+    let double: Vec<f64> = single_block.iter().map(|value| f64::from(*value)).collect();
     let mut words = Vec::new();
     for (input_hz, output_hz) in [(44_100, 48_000), (96_000, 44_100), (48_000, 96_000)] {
-        let singles = resample(input_hz, output_hz, &[&single, &single]).unwrap();
+        let singles = resample(input_hz, output_hz, &[&single_block, &single_block]).unwrap();
         words.extend(singles.iter().flatten().map(|value| u64::from(value.to_bits())));
         let doubles = resample(input_hz, output_hz, &[&double]).unwrap();
         words.extend(doubles.iter().flatten().map(|value| value.to_bits()));
     }
     for rate_hz in [44_100, 96_000] {
         let mut meter = TruePeakMeter::new(rate_hz);
-        meter.process(&single);
+        meter.process(&single_block);
         words.push(u64::from(meter.true_peak().to_bits()));
-        words.extend(meter_words(rate_hz, &single));
+        words.extend(meter_words(rate_hz, &single_block));
         let mut quantizer = QuantizerProcessor::new(QuantizerConfig {
             bits: 16,
             shaping: NoiseShaping::Wannamaker,
@@ -63,8 +63,8 @@ pub(crate) fn computed() -> u64 {
             seed: 1,
             channel: 0,
         });
-        let mut steps = vec![0; single.len()];
-        quantizer.process(&single, &mut steps);
+        let mut steps = vec![0; single_block.len()];
+        quantizer.process(&single_block, &mut steps);
         words.extend(steps.iter().map(|step| u64::from(step.cast_unsigned())));
     }
     hash_of(words.into_iter())

@@ -125,15 +125,18 @@ fn the_loudness_is_that_of_the_ebur128_crate() {
             momentary = momentary.max(reference.loudness_momentary().unwrap());
             short_term = short_term.max(reference.loudness_shortterm().unwrap());
         }
-        let found = meter.loudness();
-        for (name, found, expected, tolerance) in [
-            ("integrated", found.integrated_lufs, reference.loudness_global().unwrap(), 1e-6),
-            ("range", found.range_lu, reference.loudness_range().unwrap(), 1e-6),
-            ("momentary", found.max_momentary_lufs, momentary, 1e-6),
-            ("short-term", found.max_short_term_lufs, short_term, 1e-6),
+        let measured_loudness = meter.loudness();
+        for (name, measured_loudness, expected, tolerance) in [
+            ("integrated", measured_loudness.integrated_lufs, reference.loudness_global().unwrap(), 1e-6),
+            ("range", measured_loudness.range_lu, reference.loudness_range().unwrap(), 1e-6),
+            ("momentary", measured_loudness.max_momentary_lufs, momentary, 1e-6),
+            ("short-term", measured_loudness.max_short_term_lufs, short_term, 1e-6),
         ] {
-            println!("{name} at {rate_hz} Hz: {found}, {expected}");
-            assert!((found - expected).abs() < tolerance, "{name} at {rate_hz} Hz: {found}, {expected}");
+            println!("{name} at {rate_hz} Hz: {measured_loudness}, {expected}");
+            assert!(
+                (measured_loudness - expected).abs() < tolerance,
+                "{name} at {rate_hz} Hz: {measured_loudness}, {expected}"
+            );
         }
     }
 }

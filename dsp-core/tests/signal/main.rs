@@ -18,10 +18,10 @@ static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisable
 
 #[test]
 fn every_instruction_set_computes_the_same_bits() {
-    let best = fingerprint::computed();
+    let best_fingerprint = fingerprint::computed();
     dsp_core::simd::force_baseline(true);
     let baseline = fingerprint::computed();
     dsp_core::simd::force_baseline(false);
-    println!("{}: {best:#018x}, baseline: {baseline:#018x}", dsp_core::simd::instructions());
-    assert_eq!((best, baseline), (fingerprint::EXPECTED, fingerprint::EXPECTED));
+    println!("{}: {best_fingerprint:#018x}, baseline: {baseline:#018x}", dsp_core::simd::instructions());
+    assert_eq!((best_fingerprint, baseline), (fingerprint::EXPECTED, fingerprint::EXPECTED));
 }

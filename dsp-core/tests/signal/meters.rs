@@ -135,8 +135,9 @@ fn cases_15_to_23_of_tech_3341_true_peaks() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for case in ebu::peak_cases(rate_hz) {
             let signal: Vec<f32> = case.signal.iter().map(|value| *value as f32).collect();
-            let silent = vec![0.0; signal.len()];
-            for (channel, audio) in [("left", [&signal, &silent]), ("right", [&silent, &signal])] {
+            let silent_input = vec![0.0; signal.len()];
+            for (channel, audio) in [("left", [&signal, &silent_input]), ("right", [&silent_input, &signal])]
+            {
                 let mut meter = MasterMeter::new(rate_hz);
                 assert_no_alloc(|| meter.process(audio.map(Vec::as_slice), true));
                 let name = format!("3341-{} at {rate_hz} Hz, master, {channel}", case.number);
@@ -152,7 +153,7 @@ fn the_correlation_is_1_for_equal_and_minus_1_for_inverted_channels() {
         [1, 2].map(|seed| noise(frames(1.0), seed).iter().map(|value| *value as f32).collect::<Vec<_>>());
     let opposed: Vec<f32> = left.iter().map(|value| -0.3 * value).collect();
     let half: Vec<f32> = left.iter().zip(&right).map(|(left, right)| left + right).collect();
-    let silent = vec![0.0; left.len()];
+    let silent_input = vec![0.0; left.len()];
     let correlation = |left: &[f32], right: &[f32]| stereo(left, right).correlation;
     assert!((correlation(&left, &left) - 1.0).abs() < 1e-5);
     assert!((correlation(&left, &opposed) + 1.0).abs() < 1e-5);
@@ -160,7 +161,7 @@ fn the_correlation_is_1_for_equal_and_minus_1_for_inverted_channels() {
     // 0.8 %.
     assert!(correlation(&left, &right).abs() < 0.04);
     assert!((correlation(&left, &half) - libm::sqrt(0.5)).abs() < 0.04);
-    assert_eq!(correlation(&left, &silent), 0.0);
+    assert_eq!(correlation(&left, &silent_input), 0.0);
 }
 
 #[test]
@@ -169,8 +170,8 @@ fn rms_and_correlation_are_those_of_the_last_300_ms() {
     let readings = mono(&signal);
     let square = (0.01 * 0.1 + 0.29 * 0.001) / 0.3 / 2.0;
     assert!((readings.rms_db[0] - 10.0 * libm::log10(square)).abs() < 0.01, "{readings:?}");
-    let later = mono(&parts(&[(1.0, -10.0), (0.3, -30.0)]));
-    assert!((later.rms_db[1] + 33.01).abs() < 0.01, "{later:?}");
+    let later_part = mono(&parts(&[(1.0, -10.0), (0.3, -30.0)]));
+    assert!((later_part.rms_db[1] + 33.01).abs() < 0.01, "{later_part:?}");
 }
 
 /// Returns the centre frequency of a third-octave band in hertz.
@@ -187,8 +188,9 @@ fn a_sine_has_its_level_in_one_band_of_the_spectrum() {
             meter.process([&signal, &signal], true);
             let levels_db = meter.read().spectrum_db;
             assert!((levels_db[band] + 6.02).abs() < 0.1, "{} Hz: {} dB", center_hz(band), levels_db[band]);
-            let others = levels_db.iter().enumerate().filter(|(other, _)| other.abs_diff(band) > 1);
-            let loudest_db = others.map(|(_, db)| *db).fold(f64::NEG_INFINITY, f64::max);
+            let other_bands =
+                levels_db.iter().enumerate().filter(|(other_band, _)| other_band.abs_diff(band) > 1);
+            let loudest_db = other_bands.map(|(_, db)| *db).fold(f64::NEG_INFINITY, f64::max);
             assert!(
                 loudest_db < -50.0,
                 "{} Hz at {rate_hz} Hz: another band has {loudest_db} dB",
@@ -205,8 +207,8 @@ fn pink(seed: u64) -> Vec<f32> {
     let plan = RealFftPlanner::<f64>::new().plan_fft_inverse(FRAMES);
     let mut spectrum = plan.make_input_vec();
     let random = noise(2 * spectrum.len(), seed);
-    let first = 10 * FRAMES / RATE_HZ as usize;
-    for (k, (line, random)) in spectrum.iter_mut().zip(random.chunks(2)).enumerate().skip(first) {
+    let first_bin = 10 * FRAMES / RATE_HZ as usize;
+    for (k, (line, random)) in spectrum.iter_mut().zip(random.chunks(2)).enumerate().skip(first_bin) {
         let size = 1.0 / libm::sqrt(k as f64);
         (line.re, line.im) = (size * random[0], size * random[1]);
     }
@@ -245,8 +247,8 @@ fn the_spectrum_rises_within_a_quarter_of_a_second_and_falls_within_a_second() {
     meter.process([&signal, &signal], true);
     let risen_db = meter.read().spectrum_db[17];
     assert!(risen_db > -2.0, "{risen_db} dB after a quarter of a second");
-    let silent = vec![0.0; frames(1.0)];
-    meter.process([&silent, &silent], true);
+    let silent_input = vec![0.0; frames(1.0)];
+    meter.process([&silent_input, &silent_input], true);
     let fallen_db = meter.read().spectrum_db[17];
     assert!(fallen_db < risen_db - 25.0, "{fallen_db} dB a second later");
 }
@@ -254,8 +256,8 @@ fn the_spectrum_rises_within_a_quarter_of_a_second_and_falls_within_a_second() {
 /// Returns the highest true peak read while a signal plays, and checks that it never falls.
 fn highest_dbtp(meter: &mut MasterMeter, signal: &[f32]) -> f64 {
     let mut last_dbtp = meter.read().true_peak_dbtp;
-    for piece in signal.chunks(128) {
-        meter.process([piece, piece], true);
+    for chunk in signal.chunks(128) {
+        meter.process([chunk, chunk], true);
         let read_dbtp = meter.read().true_peak_dbtp;
         assert!(read_dbtp >= last_dbtp, "the true peak falls from {last_dbtp} to {read_dbtp} dBTP");
         last_dbtp = read_dbtp;
@@ -275,11 +277,11 @@ fn reading_and_restarting_during_a_tone_do_not_change_the_true_peak() {
                 *value *= frame as f32 / fade_frames as f32;
             }
             let mut meter = MasterMeter::new(rate_hz);
-            let (before, after) = signal.split_at(signal.len() - rate_hz as usize / 2 - 37);
-            let mut highest = highest_dbtp(&mut meter, before);
-            for piece in after.chunks(1_013) {
+            let (first_signal, second_signal) = signal.split_at(signal.len() - rate_hz as usize / 2 - 37);
+            let mut highest = highest_dbtp(&mut meter, first_signal);
+            for chunk in second_signal.chunks(1_013) {
                 meter.restart();
-                highest = highest.max(highest_dbtp(&mut meter, piece));
+                highest = highest.max(highest_dbtp(&mut meter, chunk));
             }
             println!("{frequency_hz} Hz of -1 dBTP at {rate_hz} Hz: at most {highest:.3} dBTP");
             assert!((-1.05..=-0.95).contains(&highest), "{frequency_hz} Hz: {highest} dBTP");

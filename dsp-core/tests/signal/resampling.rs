@@ -280,14 +280,14 @@ fn in_pieces<S: TestedSample>(
 }
 
 /// Returns the number of samples with identical bits, and the number of all samples.
-fn same_bits<S: TestedSample>(pieces: &[Vec<S>; 2], whole: &[Vec<S>]) -> (usize, usize) {
+fn same_bits<S: TestedSample>(pieces: &[Vec<S>; 2], whole_output: &[Vec<S>]) -> (usize, usize) {
     // The conversion from single to double precision is exact.
     let bits = |value: S| Into::<f64>::into(value).to_bits();
-    let channels = pieces.iter().zip(whole);
-    let same = |(pieces, whole): (&Vec<S>, &Vec<S>)| {
-        pieces.iter().zip(whole).filter(|(a, b)| bits(**a) == bits(**b)).count()
+    let channels = pieces.iter().zip(whole_output);
+    let same = |(pieces, whole_output): (&Vec<S>, &Vec<S>)| {
+        pieces.iter().zip(whole_output).filter(|(a, b)| bits(**a) == bits(**b)).count()
     };
-    let most = channels.clone().map(|(pieces, whole)| pieces.len().max(whole.len())).sum();
+    let most = channels.clone().map(|(pieces, whole_output)| pieces.len().max(whole_output.len())).sum();
     (channels.map(same).sum(), most)
 }
 
@@ -296,24 +296,24 @@ fn pieces_and_whole<S: TestedSample>() {
         noise(20_000, seed).into_iter().map(|value| S::from_f64(f64::from(value))).collect::<Vec<S>>()
     });
     for (input_hz, output_hz) in PAIRS.into_iter().chain([(8_000, 192_000), (192_000, 8_000)]) {
-        let whole = resample(input_hz, output_hz, &[&left, &right]).unwrap();
+        let whole_output = resample(input_hz, output_hz, &[&left, &right]).unwrap();
         let mut resampler = ResamplerProcessor::new(input_hz, output_hz, 2).unwrap();
-        let (mut same, mut all) = (0, 0);
+        let (mut same, mut all_values) = (0, 0);
         for (input_frames, output_frames) in [(1, 64), (7, 5), (256, 256), (9_999, 3), (20_000, 100_000)] {
             let pieces = in_pieces(&mut resampler, [&left, &right], input_frames, output_frames);
-            let (same_of_case, all_of_case) = same_bits(&pieces, &whole);
+            let (same_of_case, all_of_case) = same_bits(&pieces, &whole_output);
             assert_eq!(
                 same_of_case, all_of_case,
                 "calls of {input_frames} and {output_frames} frames, {input_hz} to {output_hz} Hz"
             );
-            (same, all) = (same + same_of_case, all + all_of_case);
+            (same, all_values) = (same + same_of_case, all_values + all_of_case);
             resampler.reset();
         }
         println!(
-            "{} {input_hz} to {output_hz} Hz: {same} of {all} samples do not depend on the call size",
+            "{} {input_hz} to {output_hz} Hz: {same} of {all_values} samples do not depend on the call size",
             S::NAME
         );
-        assert!(all > 0);
+        assert!(all_values > 0);
     }
 }
 
@@ -336,15 +336,15 @@ fn channels_are_independent() {
 fn a_seek_equals_playing_from_the_start() {
     let signal = noise(30_000, 5);
     for (input_hz, output_hz) in PAIRS {
-        let whole = resample(input_hz, output_hz, &[&signal]).unwrap().remove(0);
+        let whole_output = resample(input_hz, output_hz, &[&signal]).unwrap().remove(0);
         let filter = Arc::new(ResamplerFilter::new(input_hz, output_hz).unwrap());
         let mut resampler = ResamplerProcessor::with_filter(filter, 1);
         for start in [0, 1, 50, 1_234, 9_999] {
             let from = resampler.seek(start as u64) as usize;
-            let mut remaining = vec![0.0; whole.len() - start];
+            let mut remaining = vec![0.0; whole_output.len() - start];
             let written = resampler.process(&[&signal[from..]], &mut [&mut remaining]).written_frames;
             resampler.finish(&mut [&mut remaining[written..]]);
-            assert!(remaining == whole[start..], "from {start} at {input_hz} to {output_hz} Hz");
+            assert!(remaining == whole_output[start..], "from {start} at {input_hz} to {output_hz} Hz");
         }
     }
 }
@@ -372,10 +372,10 @@ fn silence_after_a_signal_is_silent_and_the_output_is_finite() {
 
 #[test]
 fn unsupported_conversions_are_refused_with_the_limit() {
-    let refused = |input_hz, output_hz| ResamplerFilter::<f64>::new(input_hz, output_hz).unwrap_err();
-    assert_eq!(refused(7_999, 48_000), ResampleError::Rate { rate_hz: 7_999 });
-    assert_eq!(refused(48_000, 192_001), ResampleError::Rate { rate_hz: 192_001 });
-    let error = refused(44_101, 191_999);
+    let refusal = |input_hz, output_hz| ResamplerFilter::<f64>::new(input_hz, output_hz).unwrap_err();
+    assert_eq!(refusal(7_999, 48_000), ResampleError::Rate { rate_hz: 7_999 });
+    assert_eq!(refusal(48_000, 192_001), ResampleError::Rate { rate_hz: 192_001 });
+    let error = refusal(44_101, 191_999);
     assert!(matches!(error, ResampleError::Ratio { phases: 191_999, .. }), "{error}");
     assert!(error.to_string().ends_with("the limit is 32768"), "{error}");
     for usual_hz in [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
@@ -423,14 +423,14 @@ fn the_output_matches_that_of_rubato() {
         let expected = rubato((input_hz, output_hz), &input);
         let double = resample(input_hz, output_hz, &[&input]).unwrap().remove(0);
         let single_input: Vec<f32> = input.iter().map(|value| *value as f32).collect();
-        let single = resample(input_hz, output_hz, &[&single_input]).unwrap().remove(0);
+        let single_channel = resample(input_hz, output_hz, &[&single_input]).unwrap().remove(0);
         assert!(expected.len().abs_diff(double.len()) <= 1, "{} and {} frames", expected.len(), double.len());
         let difference_db = |output: &mut dyn Iterator<Item = f64>| {
-            let largest = output.zip(&expected).map(|(a, b)| (a - b).abs()).fold(1e-20, f64::max);
-            db(largest)
+            let largest_difference = output.zip(&expected).map(|(a, b)| (a - b).abs()).fold(1e-20, f64::max);
+            db(largest_difference)
         };
         let double_db = difference_db(&mut double.iter().copied());
-        let single_db = difference_db(&mut single.iter().map(|value| f64::from(*value)));
+        let single_db = difference_db(&mut single_channel.iter().map(|value| f64::from(*value)));
         println!(
             "({input_hz}, {output_hz}): difference of {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
         );

@@ -67,9 +67,10 @@ fn window(frames: usize) -> Vec<f64> {
 /// that the line of a sine has the sine's amplitude.
 pub(crate) fn amplitudes(signal: &[f64]) -> Vec<f64> {
     let window = window(signal.len());
-    let mut weighted: Vec<f64> = signal.iter().zip(&window).map(|(value, weight)| value * weight).collect();
+    let mut weighted_signal: Vec<f64> =
+        signal.iter().zip(&window).map(|(value, weight)| value * weight).collect();
     let scale = 2.0 / window.iter().sum::<f64>();
-    transform(&mut weighted).iter().map(|power| libm::sqrt(*power) * scale).collect()
+    transform(&mut weighted_signal).iter().map(|power| libm::sqrt(*power) * scale).collect()
 }
 
 /// Returns the squared magnitudes of a signal's discrete Fourier transform.
@@ -89,9 +90,9 @@ pub(crate) fn power_density(signal: &[f64], segment: usize) -> Vec<f64> {
     let mut density = vec![0.0; segment / 2 + 1];
     let starts: Vec<usize> = (0..=signal.len() - segment).step_by(segment / 2).collect();
     for start in &starts {
-        let mut weighted: Vec<f64> =
+        let mut weighted_signal: Vec<f64> =
             signal[*start..][..segment].iter().zip(&hann).map(|(value, weight)| value * weight).collect();
-        for (sum, power) in density.iter_mut().zip(transform(&mut weighted)) {
+        for (sum, power) in density.iter_mut().zip(transform(&mut weighted_signal)) {
             *sum += power / energy / starts.len() as f64;
         }
     }

@@ -65,12 +65,12 @@ fn the_reading_for_noise_exceeds_the_exact_true_peak_by_at_most_0_2_db() {
         for seed in 0..20 {
             let white = noise(FRAMES, seed);
             // This signal has the highest possible level, because every sample is at full scale.
-            let clipped: Vec<f64> = white.iter().map(|value| value.signum()).collect();
+            let clipped_noise: Vec<f64> = white.iter().map(|value| value.signum()).collect();
             let low_passed: Vec<f64> =
                 white.windows(3).map(|w| 0.25 * w[0] + 0.5 * w[1] + 0.25 * w[2]).collect();
             let mut low_passed: Vec<f64> = low_passed.into_iter().chain([0.0, 0.0]).collect();
             fade_ends(&mut low_passed);
-            for (signal, whole_band) in [(white, true), (clipped, true), (low_passed, false)] {
+            for (signal, whole_band) in [(white, true), (clipped_noise, true), (low_passed, false)] {
                 let mut signal = signal;
                 fade_ends(&mut signal);
                 let error = true_peak_dbtp(rate_hz, &signal) - exact_peak_db(&signal);
@@ -97,10 +97,10 @@ fn the_true_peak_of_tones_up_to_45_percent_of_the_sample_rate_is_their_level() {
             for phase in 0..16 {
                 let mut signal = tone(cycles, f64::from(phase) / 64.0, 8_000);
                 fade(&mut signal, 1_000);
-                let read = true_peak_dbtp(rate_hz, &signal);
-                highest = highest.max(read);
+                let measured_dbtp = true_peak_dbtp(rate_hz, &signal);
+                highest = highest.max(measured_dbtp);
                 if cycles <= 0.45 {
-                    lowest = lowest.min(read);
+                    lowest = lowest.min(measured_dbtp);
                 }
             }
         }

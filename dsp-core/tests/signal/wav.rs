@@ -42,12 +42,12 @@ fn write_and_read(
 }
 
 fn errors(steps: &[f64], samples: &[f32], full_scale: f64) -> Vec<f64> {
-    let exact = samples.iter().map(|sample| f64::from(*sample) * full_scale);
-    steps.iter().zip(exact).map(|(step, exact)| step - exact).collect()
+    let exact_values = samples.iter().map(|sample| f64::from(*sample) * full_scale);
+    steps.iter().zip(exact_values).map(|(step, exact_values)| step - exact_values).collect()
 }
 
-/// Returns noise, a slow tone with long peaks and a square wave, all 12 dB above full scale and
-/// then limited by the limiter of the mix.
+/// Returns noise, a slow tone with long peaks and a square wave. All are 12 dB above full scale,
+/// and limited by the limiter of the mix.
 fn limited(rate_hz: u32) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let noise = core::iter::repeat_with(|| {
@@ -104,19 +104,24 @@ fn the_ceiling_leaves_headroom_after_a_rate_conversion() {
     // it is limited again before dithering.
     for (engine_hz, file_hz) in [(44_100, 48_000), (48_000, 44_100), (96_000, 44_100), (96_000, 48_000)] {
         let [left, right] = limited(engine_hz);
-        let mut converted = resample(engine_hz, file_hz, &[&left, &right]).unwrap();
+        let mut resampled_channels = resample(engine_hz, file_hz, &[&left, &right]).unwrap();
         let peak_dbfs =
             |values: &[f32]| db(values.iter().fold(0.0, |peak: f64, value| peak.max(f64::from(value.abs()))));
-        let raised_dbfs = peak_dbfs(&converted[0]);
-        let [left, right] = &mut converted[..] else { unreachable!("two channels") };
+        let raised_dbfs = peak_dbfs(&resampled_channels[0]);
+        let [left, right] = &mut resampled_channels[..] else { unreachable!("two channels") };
         LimiterProcessor::new(LimiterConfig::for_mix(file_hz)).process(left, right);
-        let limited_dbfs = peak_dbfs(&converted[0]);
+        let limited_dbfs = peak_dbfs(&resampled_channels[0]);
         println!(
             "{engine_hz} to {file_hz} Hz: {raised_dbfs:.2} dBFS converted, {limited_dbfs:.2} dBFS limited"
         );
         assert!(raised_dbfs > MIX_CEILING_DBFS + 0.5 && limited_dbfs <= MIX_CEILING_DBFS + 1e-5);
         for shaping in SHAPINGS {
-            let file = write_and_read(file_hz, SampleFormat::Pcm16, shaping, [&converted[0], &converted[1]]);
+            let file = write_and_read(
+                file_hz,
+                SampleFormat::Pcm16,
+                shaping,
+                [&resampled_channels[0], &resampled_channels[1]],
+            );
             assert_eq!(file.clipped_samples, 0, "{engine_hz} to {file_hz} Hz, {shaping:?}");
         }
     }

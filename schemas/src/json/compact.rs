@@ -54,42 +54,42 @@ impl<'de> Visitor<'de> for CompactWriter<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let out = self.0;
-        out.push(b'[');
+        let output = self.0;
+        output.push(b'[');
         let mut is_first = true;
         loop {
-            let entry_start = out.len();
+            let entry_start = output.len();
             if !is_first {
-                out.push(b',');
+                output.push(b',');
             }
-            if list.next_element_seed(CompactWriter(out))?.is_none() {
-                out.truncate(entry_start);
+            if list.next_element_seed(CompactWriter(output))?.is_none() {
+                output.truncate(entry_start);
                 break;
             }
             is_first = false;
         }
-        out.push(b']');
+        output.push(b']');
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let out = self.0;
-        out.push(b'{');
+        let output = self.0;
+        output.push(b'{');
         let mut is_first = true;
         loop {
-            let entry_start = out.len();
+            let entry_start = output.len();
             if !is_first {
-                out.push(b',');
+                output.push(b',');
             }
-            if map.next_key_seed(CompactWriter(out))?.is_none() {
-                out.truncate(entry_start);
+            if map.next_key_seed(CompactWriter(output))?.is_none() {
+                output.truncate(entry_start);
                 break;
             }
-            out.push(b':');
-            map.next_value_seed(CompactWriter(out))?;
+            output.push(b':');
+            map.next_value_seed(CompactWriter(output))?;
             is_first = false;
         }
-        out.push(b'}');
+        output.push(b'}');
         Ok(())
     }
 }

@@ -17,14 +17,14 @@ fn text_equals_the_text_of_a_tree_of_values() {
         "",
     ] {
         let expected = serde_json::from_str::<Value>(text);
-        let read = JsonText::read(text.as_bytes());
-        match (expected, read) {
-            (Ok(expected), Ok(read)) => {
-                assert_eq!(read.as_str(), expected.to_string());
-                assert_eq!(read.view().to_value(), expected);
+        let read_document = JsonText::read(text.as_bytes());
+        match (expected, read_document) {
+            (Ok(expected), Ok(read_document)) => {
+                assert_eq!(read_document.as_str(), expected.to_string());
+                assert_eq!(read_document.view().to_value(), expected);
             }
             (Err(expected), Err(error)) => assert_eq!(error.to_string(), expected.to_string(), "{text}"),
-            (expected, read) => panic!("{text}: {expected:?}, {read:?}"),
+            (expected, read_document) => panic!("{text}: {expected:?}, {read_document:?}"),
         }
     }
     let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
@@ -36,19 +36,19 @@ fn text_equals_the_text_of_a_tree_of_values() {
 fn numbers_are_read_exactly() {
     // A fast but inexact reader gets these numbers wrong by one bit.
     for text in ["-2.4999999999999998e+219", "0.5137096131872383", "1.2802338022862347e-13", "1e23"] {
-        let exact: f64 = text.parse().expect("a number");
-        let read = JsonText::read(text.as_bytes()).expect("JSON");
-        assert_eq!(read.view().as_number(), Some(exact), "{text}");
-        assert_eq!(read.view().to_value().as_f64(), Some(exact), "{text}");
-        assert_eq!(serde_json::from_str::<f64>(read.as_str()).ok(), Some(exact), "{text}");
+        let exact_number: f64 = text.parse().expect("a number");
+        let read_document = JsonText::read(text.as_bytes()).expect("JSON");
+        assert_eq!(read_document.view().as_number(), Some(exact_number), "{text}");
+        assert_eq!(read_document.view().to_value().as_f64(), Some(exact_number), "{text}");
+        assert_eq!(serde_json::from_str::<f64>(read_document.as_str()).ok(), Some(exact_number), "{text}");
     }
     let mut state = 1_u64;
     for _ in 0..20_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let number = f64::from_bits(state);
         if number.is_finite() {
-            let read = JsonText::read(format!("{number:e}").as_bytes()).expect("JSON");
-            assert_eq!(read.view().as_number().map(f64::to_bits), Some(state), "{number:e}");
+            let read_document = JsonText::read(format!("{number:e}").as_bytes()).expect("JSON");
+            assert_eq!(read_document.view().as_number().map(f64::to_bits), Some(state), "{number:e}");
         }
     }
 }

@@ -31,9 +31,9 @@ pub(super) struct Targets<'t> {
 }
 
 impl Builder<'_> {
-    /// Compiles the lanes with known targets and reports the other lanes, except those whose
-    /// automation is in the recording of a plugin or of a frozen track. `pointer` is the JSON
-    /// pointer to `lanes`.
+    /// Compiles the lanes with known targets and reports the other lanes. Lanes whose automation is
+    /// in the recording of a plugin or frozen track are not reported. `pointer` is the JSON pointer
+    /// to `lanes`.
     pub(super) fn compile_automation(
         &mut self,
         lanes: &[AutomationLane],

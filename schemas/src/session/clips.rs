@@ -107,9 +107,9 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 /// Returns the ids of the audio files that audio items, effects and frozen tracks use, without
 /// duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
-    let (mut used_ids, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut used_ids, mut seen_ids) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
-        if let Some(id) = id.filter(|id| seen.insert(*id)) {
+        if let Some(id) = id.filter(|id| seen_ids.insert(*id)) {
             used_ids.push(id.to_owned());
         }
     };
@@ -118,8 +118,8 @@ pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
             add(file_id(item));
         }
     }
-    let frozen = project.tracks.iter().filter_map(|track| track.frozen.as_ref());
-    frozen.for_each(|frozen| add(Some(&frozen.server_file_id)));
+    let frozen_sounds = project.tracks.iter().filter_map(|track| track.frozen.as_ref());
+    frozen_sounds.for_each(|frozen_sounds| add(Some(&frozen_sounds.server_file_id)));
     let effects = project.tracks.iter().flat_map(|track| &track.effects).chain(&project.master.effects);
     effects.for_each(|effect| add(effect.impulse.as_deref()));
     used_ids

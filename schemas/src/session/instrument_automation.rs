@@ -42,11 +42,11 @@ pub fn instrument_automation(
     let mut automation: Vec<InstrumentAutomation> = Vec::new();
     for lane in &track.automation {
         let Some(parameter_id) = parameter_of(&lane.target) else { continue };
-        if automation.iter().any(|earlier| earlier.parameter_id == parameter_id) {
+        if automation.iter().any(|earlier_entry| earlier_entry.parameter_id == parameter_id) {
             continue;
         }
-        let compiled = lane.points.iter().map(|point| compiled_point(point, NORMALIZED_RANGE, &clock));
-        let mut points: Vec<AutomationPoint> = compiled.collect();
+        let compiled_points = lane.points.iter().map(|point| compiled_point(point, NORMALIZED_RANGE, &clock));
+        let mut points: Vec<AutomationPoint> = compiled_points.collect();
         points.sort_by_key(|point| point.frame);
         automation.push(InstrumentAutomation { parameter_id, points });
     }
@@ -88,9 +88,9 @@ mod tests {
         let points = vec![point(24_000, 0.25, Curve::Arc(0.5)), point(48_000, 1.0, Curve::Step)];
         assert_eq!(automation, [InstrumentAutomation { parameter_id: 7, points }]);
         let mut resolver = crate::session::media::Banks(|_: Option<&str>| None);
-        let compiled = compile(&project, 48_000, &mut resolver).expect("compiles");
-        assert_eq!(compiled.session.tracks[0].automation.len(), 1, "the pan");
-        let issues: Vec<&str> = compiled.left_out.iter().map(|issue| issue.pointer.as_str()).collect();
+        let compiled_points = compile(&project, 48_000, &mut resolver).expect("compiles");
+        assert_eq!(compiled_points.session.tracks[0].automation.len(), 1, "the pan");
+        let issues: Vec<&str> = compiled_points.left_out.iter().map(|issue| issue.pointer.as_str()).collect();
         assert_eq!(issues, ["/tracks/0/automation/0/points/0/value", "/tracks/0/automation/2"]);
     }
 
@@ -100,10 +100,10 @@ mod tests {
         assert_eq!(instrument_automation(&project, &project.tracks[0], 48_000), Ok(Vec::new()));
         assert!(build(&project, 48_000, |_| None).is_ok());
         let mut resolver = crate::session::media::Banks(|_: Option<&str>| None);
-        let compiled = compile(&project, 48_000, &mut resolver).expect("compiles");
-        let unknown = compiled.left_out.iter().filter(|issue| {
+        let compiled_points = compile(&project, 48_000, &mut resolver).expect("compiles");
+        let unknown_issues = compiled_points.left_out.iter().filter(|issue| {
             matches!(&issue.reason, ProjectIssueReason::UnknownTarget { target } if target.starts_with("instrument/"))
         });
-        assert_eq!(unknown.count(), 3);
+        assert_eq!(unknown_issues.count(), 3);
     }
 }

@@ -63,12 +63,12 @@ mod tests {
             events: events.iter().map(event).collect(),
             ..Track::default()
         };
-        let silent = Track { instrument: None, ..track.clone() };
+        let silent_track = Track { instrument: None, ..track.clone() };
         let session = Session {
             sample_rate_hz: 48_000,
             polyphony: 8,
             length_frames: 0,
-            tracks: vec![silent, track],
+            tracks: vec![silent_track, track],
             ..Session::default()
         };
         assert_eq!(presets_used(&session, 3), expected);

@@ -186,13 +186,15 @@ fn check_totals(totals: &Totals, violations: &mut Violations) {
             ),
         );
     }
-    for (name, total, limit) in [
+    for (name, value_count, limit) in [
         ("effects", totals.effects, MAX_PROJECT_EFFECTS),
         ("parameter values of effects and instruments", totals.params, MAX_PARAMS),
     ] {
-        if total > limit {
-            violations
-                .push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
+        if value_count > limit {
+            violations.push(
+                "/tracks",
+                format!("the project has {value_count} {name} in all, and the limit is {limit}"),
+            );
         }
     }
 }

@@ -292,16 +292,17 @@ fn a_project_has_a_thousand_effects_at_most() {
 #[test]
 fn a_repeated_field_is_refused_and_long_names_are_truncated() {
     let violations_of = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
-    let twice = violations_of(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
-    assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
-    assert_eq!(twice[0].detail, "the field \"tracks\" occurs more than once");
+    let repeated_names =
+        violations_of(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
+    assert_eq!((repeated_names.len(), repeated_names[0].pointer.as_str()), (1, "/tracks"));
+    assert_eq!(repeated_names[0].detail, "the field \"tracks\" occurs more than once");
     let name = "n".repeat(100_000);
-    let long = violations_of(&format!(
+    let long_violations = violations_of(&format!(
         r#"{{"schema_version":1,"project_id":"p","tracks":[],"master":{{"effects":[
             {{"id":"e","type":"vst3","plugin_id":"x","params":{{"{name}":null}}}}]}}}}"#
     ));
-    assert_eq!(long[0].detail, "null is not of type boolean or number or string");
-    assert!(long[0].pointer.len() < 200 && long[0].pointer.ends_with("nnn..."));
+    assert_eq!(long_violations[0].detail, "null is not of type boolean or number or string");
+    assert!(long_violations[0].pointer.len() < 200 && long_violations[0].pointer.ends_with("nnn..."));
 }
 
 /// The `jsonschema` crate agrees on the validity of documents in which any single value is
@@ -317,16 +318,16 @@ fn an_independent_validator_agrees() {
     let (mut valid, mut invalid) = (0, 0);
     for pointer in &pointers {
         for replacement in &replacements {
-            let mut changed = document.clone();
-            *changed.pointer_mut(pointer).unwrap() = replacement.clone();
-            let text = JsonText::of_value(&changed);
+            let mut changed_document = document.clone();
+            *changed_document.pointer_mut(pointer).unwrap() = replacement.clone();
+            let text = JsonText::of_value(&changed_document);
             let mut check = Check {
                 schema: Schema::project(),
                 pointer: String::new(),
                 violations: Violations::default(),
             };
             check.value(text.view(), check.schema.root());
-            let expected = independent.is_valid(&changed);
+            let expected = independent.is_valid(&changed_document);
             assert_eq!(
                 check.violations.is_empty(),
                 expected,

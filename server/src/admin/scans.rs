@@ -51,8 +51,8 @@ pub(super) struct PluginProblem {
 impl PluginScan {
     fn from_scan(user_id: Option<String>, scan: &Scan) -> Self {
         let unclassified_modules = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
-        let unreadable = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
-        let problems = unclassified_modules.chain(unreadable);
+        let unreadable_folders = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
+        let problems = unclassified_modules.chain(unreadable_folders);
         Self {
             user_id,
             scanned_at: scan.scanned_at.clone(),

@@ -24,12 +24,12 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let position_of =
         |entry: &Throttled| Position { time: entry.last_failed_at.clone(), id: entry.id.clone() };
-    let after = page.position()?;
+    let position = page.position()?;
     let follows = |entry: &Throttled| {
         let (failed_at, id) = (&entry.last_failed_at, &entry.id);
-        after
-            .as_ref()
-            .is_none_or(|after| *failed_at < after.time || (*failed_at == after.time && *id > after.id))
+        position.as_ref().is_none_or(|position| {
+            *failed_at < position.time || (*failed_at == position.time && *id > position.id)
+        })
     };
     let entries = state.throttle.read_overview(&state.db).await?;
     let page_items = entries.into_iter().filter(follows).take(limit as usize + 1).collect();

@@ -40,7 +40,8 @@ fn parts(template: &str) -> Vec<Part<'_>> {
 }
 
 fn is_name(text: &str) -> bool {
-    let has_first_letter = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    let has_first_letter =
+        text.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
     has_first_letter
         && text.len() <= NAME_MAX_CHARS
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -48,12 +49,12 @@ fn is_name(text: &str) -> bool {
 
 /// Returns the names of a template's variables, each once, in the order of their first use.
 pub(super) fn variables(template: &str) -> Vec<String> {
-    let mut seen = BTreeSet::new();
+    let mut seen_names = BTreeSet::new();
     let names = parts(template).into_iter().filter_map(|part| match part {
         Part::Variable(name) => Some(name),
         Part::Text(_) => None,
     });
-    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+    names.filter(|name| seen_names.insert(*name)).map(str::to_owned).collect()
 }
 
 /// Returns the length of a template in bytes with every variable filled in.
@@ -90,11 +91,11 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(template: &str, names: &[&str], filled: &str) {
+    fn check(template: &str, names: &[&str], filled_text: &str) {
         assert_eq!(variables(template), names, "{template}");
         let values = names.iter().map(|name| ((*name).to_owned(), format!("<{name}>"))).collect();
-        assert_eq!(render(template, &values).as_deref(), Ok(filled), "{template}");
-        assert_eq!(rendered_bytes(template, &values), filled.len(), "{template}");
+        assert_eq!(render(template, &values).as_deref(), Ok(filled_text), "{template}");
+        assert_eq!(rendered_bytes(template, &values), filled_text.len(), "{template}");
     }
 
     #[test]
@@ -116,8 +117,8 @@ mod tests {
         }
         check("{{{a}}}", &["a"], "{<a>}");
         check("{{ {{a}} }}", &["a"], "{{ <a> }}");
-        let long = format!("{{{{{}}}}}", "x".repeat(65));
-        check(&long, &[], &long);
+        let long_name = format!("{{{{{}}}}}", "x".repeat(65));
+        check(&long_name, &[], &long_name);
     }
 
     #[test]

@@ -55,18 +55,20 @@ impl TemplateBody {
                 format!("expected at most {KEYWORDS_MAX} keywords; there are {}", self.keywords.len());
             fault("/keywords".to_owned(), detail);
         }
-        let mut seen = BTreeSet::new();
+        let mut seen_names = BTreeSet::new();
         for (index, keyword) in self.keywords.iter_mut().enumerate() {
             *keyword = keyword.trim().to_owned();
             if !is_printable(keyword, KEYWORD_MAX_CHARS) {
                 fault(format!("/keywords/{index}"), unprintable_text(keyword, KEYWORD_MAX_CHARS));
-            } else if !seen.insert(keyword.to_lowercase()) {
+            } else if !seen_names.insert(keyword.to_lowercase()) {
                 fault(format!("/keywords/{index}"), format!("`{keyword}` occurs twice"));
             }
         }
-        let Some(first) = errors.first() else { return Ok(self) };
-        let detail =
-            format!("The template is not valid. The first error is at {}: {}", first.pointer, first.detail);
+        let Some(first_error) = errors.first() else { return Ok(self) };
+        let detail = format!(
+            "The template is not valid. The first error is at {}: {}",
+            first_error.pointer, first_error.detail
+        );
         Err(ApiError::Invalid { code: "invalid_template", detail, errors })
     }
 }

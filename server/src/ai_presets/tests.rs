@@ -26,24 +26,27 @@ async fn a_template_is_stored_read_replaced_and_deleted() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let answer = create(&app, &token, &template(" Chords ", &["Harmony", " jazz "])).await;
-    let stored = answer.expect(201);
-    assert_eq!((&stored["title"], &stored["favourite"]), (&json!("Chords"), &json!(false)));
-    assert_eq!(stored["keywords"], json!(["Harmony", "jazz"]));
-    assert_eq!(stored["variables"], json!(["bars", "key"]));
+    let stored_template = answer.expect(201);
+    assert_eq!((&stored_template["title"], &stored_template["favourite"]), (&json!("Chords"), &json!(false)));
+    assert_eq!(stored_template["keywords"], json!(["Harmony", "jazz"]));
+    assert_eq!(stored_template["variables"], json!(["bars", "key"]));
     let path = answer.header("location").to_owned();
     let send = |method: Method, path: String, body: Value| {
         app.remote(method, &path).token(&token).json(&body).send()
     };
-    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), stored);
+    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), stored_template);
 
     let liked =
         send(Method::PUT, format!("{path}/favourite"), json!({ "favourite": true })).await.expect(200);
     assert_eq!(liked["favourite"], true);
-    let replaced =
+    let replace_answer =
         send(Method::PUT, path.clone(), json!({ "title": "Bass", "body": "Play." })).await.expect(200);
-    assert_eq!((&replaced["variables"], &replaced["favourite"]), (&json!([]), &json!(false)));
-    assert_eq!((&replaced["id"], &replaced["created_at"]), (&stored["id"], &stored["created_at"]));
-    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), replaced);
+    assert_eq!((&replace_answer["variables"], &replace_answer["favourite"]), (&json!([]), &json!(false)));
+    assert_eq!(
+        (&replace_answer["id"], &replace_answer["created_at"]),
+        (&stored_template["id"], &stored_template["created_at"])
+    );
+    assert_eq!(send(Method::GET, path.clone(), json!({})).await.expect(200), replace_answer);
 
     send(Method::DELETE, path.clone(), json!({})).await.expect(204);
     for (method, path, body) in [
@@ -86,25 +89,25 @@ async fn the_total_size_of_the_templates_of_a_user_is_limited() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     // Each of these texts has 80,000 bytes.
-    let long = json!({ "title": "Long", "body": "\u{1f3b5}".repeat(20_000) });
-    let mut last = String::new();
+    let long_template = json!({ "title": "Long", "body": "\u{1f3b5}".repeat(20_000) });
+    let mut last_answer = String::new();
     for _ in 0..(4 << 20) / 80_000 {
-        let answer = create(&app, &token, &long).await;
+        let answer = create(&app, &token, &long_template).await;
         answer.expect(201);
-        last = answer.header("location").to_owned();
+        last_answer = answer.header("location").to_owned();
     }
-    let detail = create(&app, &token, &long).await.problem(409, "too_many_templates");
+    let detail = create(&app, &token, &long_template).await.problem(409, "too_many_templates");
     assert!(detail.contains("4 MiB"), "{detail}");
     let answer = create(&app, &token, &json!({ "title": "Short", "body": "x" })).await;
     answer.expect(201);
-    let replacing = app.remote(Method::PUT, answer.header("location")).token(&token).json(&long);
+    let replacing = app.remote(Method::PUT, answer.header("location")).token(&token).json(&long_template);
     replacing.send().await.problem(409, "too_many_templates");
     assert_eq!(titles(&app, &token, "?search=short").await, ["Short"]);
-    app.remote(Method::DELETE, &last).token(&token).send().await.expect(204);
-    create(&app, &token, &long).await.expect(201);
+    app.remote(Method::DELETE, &last_answer).token(&token).send().await.expect(204);
+    create(&app, &token, &long_template).await.expect(201);
     // Other users have their own templates.
-    let other = app.token_of_new_user("bob").await;
-    create(&app, &other, &long).await.expect(201);
+    let bob_token = app.token_of_new_user("bob").await;
+    create(&app, &bob_token, &long_template).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,10 +115,10 @@ async fn searches_wait_for_each_other_and_other_lists_do_not() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     create(&app, &token, &template("Chords", &[])).await.expect(201);
-    let running = app.state.searches.take_all();
+    let all_permits = app.state.searches.take_all();
     for path in [PATH, "/api/v1/presets?source=user", "/api/v1/audio"] {
-        let joined = if path.contains('?') { '&' } else { '?' };
-        let search = app.remote(Method::GET, &format!("{path}{joined}search=o")).token(&token).send();
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let search = app.remote(Method::GET, &format!("{path}{separator}search=o")).token(&token).send();
         let other_lists = async {
             for _ in 0..5 {
                 app.remote(Method::GET, path).token(&token).send().await.expect(200);
@@ -126,7 +129,7 @@ async fn searches_wait_for_each_other_and_other_lists_do_not() {
             () = other_lists => {}
         }
     }
-    drop(running);
+    drop(all_permits);
     assert_eq!(titles(&app, &token, "?search=o").await, ["Chords"]);
 }
 
@@ -183,8 +186,8 @@ async fn templates_are_found_by_keyword_and_text_and_listed_in_pages() {
 async fn rendering_a_template_fills_in_its_variables() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let stored = create(&app, &token, &template("Chords", &[])).await.expect(201);
-    let path = format!("{PATH}/{}/render", stored["id"].as_str().expect("an id"));
+    let stored_template = create(&app, &token, &template("Chords", &[])).await.expect(201);
+    let path = format!("{PATH}/{}/render", stored_template["id"].as_str().expect("an id"));
     let render = |variables: Value| {
         app.remote(Method::POST, &path).token(&token).json(&json!({ "variables": variables })).send()
     };
@@ -207,8 +210,8 @@ async fn rendering_a_template_fills_in_its_variables() {
 async fn users_cannot_reach_the_templates_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
-    let stored = create(&app, &ada, &template("Hers", &["secret"])).await.expect(201);
-    let path = format!("{PATH}/{}", stored["id"].as_str().expect("an id"));
+    let stored_template = create(&app, &ada, &template("Hers", &["secret"])).await.expect(201);
+    let path = format!("{PATH}/{}", stored_template["id"].as_str().expect("an id"));
     for token in [&bob, &app.admin_token().await] {
         assert_eq!(titles(&app, token, "").await, [""; 0]);
         assert_eq!(titles(&app, token, "?keyword=secret").await, [""; 0]);

@@ -31,11 +31,11 @@ pub(super) async fn list(
     Query(query): Query<TemplateQuery>,
 ) -> ApiResult<Json<Page<PromptTemplate>>> {
     let limit = page.limit()?;
-    let (after, is_search) = (page.position()?, query.search.is_some() || query.keyword.is_some());
+    let (position, is_search) = (page.position()?, query.search.is_some() || query.keyword.is_some());
     let (db, owner_id) = (state.db.clone(), user.id.clone());
-    let reading =
-        async move { Ok(store::read_page(&db, &owner_id, &query, after.as_ref(), limit + 1).await?) };
-    let templates = read_list(&state, &user.id, is_search, reading).await?;
+    let read_presets =
+        async move { Ok(store::read_page(&db, &owner_id, &query, position.as_ref(), limit + 1).await?) };
+    let templates = read_list(&state, &user.id, is_search, read_presets).await?;
     let position_of =
         |template: &PromptTemplate| Position { time: template.created_at.clone(), id: template.id.clone() };
     Ok(Json(Page::from_overfetched(templates, limit, position_of)))

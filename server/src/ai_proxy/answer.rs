@@ -225,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn heartbeats_are_sent_between_events_only() {
-        for (sent, expects_heartbeat) in [
+        for (sent_bytes, expects_heartbeat) in [
             (&["data: 1\n\n"][..], true),
             (&["data: 1\r\n\r\n"], true),
             (&["data: 1\n", "\n"], true),
@@ -233,13 +233,14 @@ mod tests {
             (&["data: ha"], false),
             (&["data: 1\n\n", "data: ha\n"], false),
         ] {
-            let first = futures_util::stream::iter(sent.iter().map(|chunk| Ok::<_, std::io::Error>(*chunk)));
+            let first =
+                futures_util::stream::iter(sent_bytes.iter().map(|chunk| Ok::<_, std::io::Error>(*chunk)));
             let body = reqwest::Body::wrap_stream(first.chain(futures_util::stream::pending()));
             let response = reqwest::Response::from(axum::http::Response::new(body));
             let every = Duration::from_millis(5);
             let mut chunks =
                 events(response, Duration::MAX, 1_000, every, CancellationToken::new()).into_data_stream();
-            for chunk in sent {
+            for chunk in sent_bytes {
                 assert_eq!(chunks.next().await.expect("a chunk").expect("bytes"), *chunk);
             }
             let next = tokio::time::timeout(
@@ -249,9 +250,9 @@ mod tests {
             match next.await {
                 Ok(next) => assert!(
                     expects_heartbeat && next.expect("a chunk").expect("bytes") == HEARTBEAT,
-                    "{sent:?}"
+                    "{sent_bytes:?}"
                 ),
-                Err(_) => assert!(!expects_heartbeat, "{sent:?}"),
+                Err(_) => assert!(!expects_heartbeat, "{sent_bytes:?}"),
             }
         }
     }

@@ -118,5 +118,5 @@ async fn message(response: Response, api_key: Option<&Secret>) -> String {
         Some(api_key) => message.replace(api_key.reveal(), "(hidden)"),
         None => message.to_owned(),
     };
-    message.chars().filter(|letter| !letter.is_control()).take(MESSAGE_MAX_CHARS).collect()
+    message.chars().filter(|character| !character.is_control()).take(MESSAGE_MAX_CHARS).collect()
 }

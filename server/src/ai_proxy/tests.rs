@@ -162,18 +162,18 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let (sender, mut pieces) = mpsc::channel(8);
     tokio::spawn(async move {
         let mut body = client_response.into_body().into_data_stream();
-        while let Some(piece) = body.next().await {
-            sender.send(piece.expect("bytes")).await.expect("the test receives");
+        while let Some(chunk) = body.next().await {
+            sender.send(chunk.expect("bytes")).await.expect("the test receives");
         }
     });
     let before_timeout = Duration::from_millis(900);
     let first = tokio::time::timeout(before_timeout, pieces.recv()).await.expect("in time").expect("a piece");
     assert_eq!(first, "data: {\"n\":1}\n\n");
-    let last = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
+    let last_piece = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
         .await
         .expect("in time")
         .expect("a piece");
-    let text = String::from_utf8_lossy(&last).into_owned();
+    let text = String::from_utf8_lossy(&last_piece).into_owned();
     assert!(text.starts_with("\n\nevent: error\ndata: {") && text.contains("ai_timeout"), "{text}");
     assert_eq!(pieces.recv().await, None);
 }
@@ -209,8 +209,8 @@ async fn only_allowed_models_can_be_used() {
     }
     assert_eq!(upstream.count(), 0);
     // If a field occurs twice, only the value that was checked is sent to the service.
-    let twice = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
-    app.local(Method::POST, CHAT).raw("application/json", twice).send().await.expect(200);
+    let repeated_model = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
+    app.local(Method::POST, CHAT).raw("application/json", repeated_model).send().await.expect(200);
     assert_eq!(
         upstream.received.lock().expect("not poisoned")[0].1,
         json!({ "model": "echo", "messages": [] })
@@ -235,11 +235,15 @@ async fn failures_of_the_service_are_reported_without_the_key() {
         ("bad-request", 400, "ai_refused", "messages is empty, says (hidden)"),
         ("busy", 429, "too_many_requests", "slow down"),
     ] {
-        let before = upstream.count();
+        let count_before = upstream.count();
         let answer = chat_with(&app, model).await;
         let detail = answer.problem(status, code);
         assert!(detail.contains(quoted) && !detail.contains(KEY), "{model}: {detail}");
-        assert_eq!(upstream.count(), before + 1, "{model}: expected one request and no followed redirect");
+        assert_eq!(
+            upstream.count(),
+            count_before + 1,
+            "{model}: expected one request and no followed redirect"
+        );
         if model == "busy" {
             assert_eq!(answer.header("retry-after"), "33");
         }
@@ -250,8 +254,9 @@ async fn failures_of_the_service_are_reported_without_the_key() {
     assert!(text.contains("event: error\n") && text.contains("ai_answer_too_large"), "{text}");
     assert!(!format!("{:?}", app.state.ai_proxy).contains(KEY), "the log must not contain the key");
 
-    let closed = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
-    let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed}"))]).await;
+    let closed_address =
+        TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
+    let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed_address}"))]).await;
     chat_with(&app, "echo").await.problem(502, "ai_unreachable");
     app.local(Method::GET, MODELS).send().await.problem(502, "ai_unreachable");
 }
@@ -280,8 +285,8 @@ async fn memory_for_answers_that_are_being_read_is_limited() {
 async fn requests_have_a_size_limit_and_need_a_user() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[("SF_AI_QUESTION_MAX_BYTES", "1024")]).await;
-    let large = json!({ "model": "echo", "messages": "x".repeat(2_000) });
-    let detail = app.local(Method::POST, CHAT).json(&large).send().await.problem(413, "too_large");
+    let large_request = json!({ "model": "echo", "messages": "x".repeat(2_000) });
+    let detail = app.local(Method::POST, CHAT).json(&large_request).send().await.problem(413, "too_large");
     assert!(detail.contains("1024"), "{detail}");
     app.local(Method::POST, CHAT).raw("text/plain", "{}").send().await.problem(415, "unsupported_media_type");
     app.remote(Method::POST, CHAT).json(&json!({})).send().await.problem(401, "token_missing");

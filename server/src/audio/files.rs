@@ -30,10 +30,10 @@ pub(super) async fn list(
     let (search, tag) =
         (search_term("search", query.search.as_deref())?, search_term("tag", query.tag.as_deref())?);
     let is_search = search.is_some() || tag.is_some();
-    let (filter, after) = (Filter { search, tag }, page.position()?);
+    let (filter, position) = (Filter { search, tag }, page.position()?);
     let (db, owner_id) = (state.db.clone(), user.id.clone());
     let reading =
-        async move { Ok(store::read_page(&db, &owner_id, &filter, after.as_ref(), limit + 1).await?) };
+        async move { Ok(store::read_page(&db, &owner_id, &filter, position.as_ref(), limit + 1).await?) };
     let audio_files = read_list(&state, &user.id, is_search, reading).await?;
     let position_of = |file: &AudioFile| Position { time: file.created_at.clone(), id: file.id.clone() };
     Ok(Json(Page::from_overfetched(audio_files, limit, position_of)))

@@ -29,15 +29,15 @@ impl<R: Read + Seek> FloatWavReader<R> {
         Ok(Self { source, channels, remaining_frames: frames, bytes: Vec::new() })
     }
 
-    /// Replaces the content of `out` with at most `frames` of the next interleaved frames. At the
-    /// end, `out` is empty.
-    pub(super) fn read(&mut self, frames: u64, out: &mut Vec<f32>) -> io::Result<()> {
+    /// Replaces the content of `output` with at most `frames` of the next interleaved frames. At the
+    /// end, `output` is empty.
+    pub(super) fn read(&mut self, frames: u64, output: &mut Vec<f32>) -> io::Result<()> {
         let frames = frames.min(self.remaining_frames);
         self.remaining_frames -= frames;
         self.bytes.resize((frames * u64::from(self.channels) * SAMPLE_BYTES) as usize, 0);
         self.source.read_exact(&mut self.bytes)?;
-        out.clear();
-        out.extend(
+        output.clear();
+        output.extend(
             self.bytes
                 .chunks_exact(SAMPLE_BYTES as usize)
                 .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
@@ -63,16 +63,16 @@ mod tests {
             let bytes = writer.finish().expect("ends").into_inner();
             assert_eq!(bytes.len() as u64, file_bytes(channels, 600 / u64::from(channels)));
             let mut reader = FloatWavReader::new(Cursor::new(&bytes), channels, 10, 100).expect("opens");
-            let (mut part, mut all) = (Vec::new(), Vec::new());
+            let (mut part, mut all_samples) = (Vec::new(), Vec::new());
             loop {
                 reader.read(33, &mut part).expect("reads");
                 if part.is_empty() {
                     break;
                 }
-                all.extend_from_slice(&part);
+                all_samples.extend_from_slice(&part);
             }
             let from = 10 * channels as usize;
-            assert_eq!(all, samples[from..from + 100 * channels as usize]);
+            assert_eq!(all_samples, samples[from..from + 100 * channels as usize]);
         }
     }
 }

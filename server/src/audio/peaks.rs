@@ -128,7 +128,7 @@ impl Peaks {
     /// Returns the content of a `.dat` file (audiowaveform, `doc/DataFormat.md`).
     fn binary(&self) -> Vec<u8> {
         let is_narrow = self.bits == 8;
-        let mut out = Vec::with_capacity(24 + self.data.len() * 2);
+        let mut output = Vec::with_capacity(24 + self.data.len() * 2);
         for value in [
             self.version,
             u32::from(is_narrow),
@@ -137,16 +137,16 @@ impl Peaks {
             self.length as u32,
             self.channels,
         ] {
-            out.extend(value.to_le_bytes());
+            output.extend(value.to_le_bytes());
         }
         for value in &self.data {
             if is_narrow {
-                out.extend((*value as i8).to_le_bytes());
+                output.extend((*value as i8).to_le_bytes());
             } else {
-                out.extend(value.to_le_bytes());
+                output.extend(value.to_le_bytes());
             }
         }
-        out
+        output
     }
 }
 
@@ -197,9 +197,9 @@ fn default_frames_per_pixel(shape: Shape) -> u64 {
 
 /// Computes pixels from the samples, for resolutions that are finer than the stored ones.
 fn compute(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
-    let first = window.start * window.frames_per_pixel;
-    let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first.min(shape.frames));
-    let mut samples = FloatWavReader::new(source, shape.channels, first, frames)?;
+    let first_frame = window.start * window.frames_per_pixel;
+    let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first_frame.min(shape.frames));
+    let mut samples = FloatWavReader::new(source, shape.channels, first_frame, frames)?;
     let mut peaks = PeakBuilder::new(shape.channels as usize, window.frames_per_pixel as usize);
     let mut part = Vec::new();
     loop {
@@ -227,10 +227,10 @@ mod tests {
         for (frames, expected) in
             [(48_000, 256), (256 << 20, 256), ((256 << 20) + 1, 512), (24 * HOUR_FRAMES, 16_384)]
         {
-            let found = window(frames, "").expect("a valid request");
-            assert_eq!((found.frames_per_pixel, found.start), (expected, 0), "{frames} frames");
-            assert_eq!(found.pixels, frames.div_ceil(expected));
-            assert!(found.pixels <= STORED_PIXELS_MAX);
+            let peak_window = window(frames, "").expect("a valid request");
+            assert_eq!((peak_window.frames_per_pixel, peak_window.start), (expected, 0), "{frames} frames");
+            assert_eq!(peak_window.pixels, frames.div_ceil(expected));
+            assert!(peak_window.pixels <= STORED_PIXELS_MAX);
         }
         // If a part is requested, the default stays at 256 frames per pixel.
         assert_eq!(window(24 * HOUR_FRAMES, "start=5&pixels=7").expect("a part").frames_per_pixel, 256);

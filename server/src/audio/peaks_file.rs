@@ -128,8 +128,8 @@ mod tests {
             let expected = reader.finish();
             let count = shape.pixels(frames_per_pixel);
             assert_eq!(expected.len() as u64, count * 4);
-            let found = read(Cursor::new(&file), shape, level, 1, count - 1).expect("reads");
-            assert_eq!(found, expected[4..], "level {level}");
+            let file_peaks = read(Cursor::new(&file), shape, level, 1, count - 1).expect("reads");
+            assert_eq!(file_peaks, expected[4..], "level {level}");
         }
         assert_eq!((level_of(255), level_of(128), level_of(131_072)), (None, None, None));
     }

@@ -44,12 +44,12 @@ pub(super) async fn open(
     };
     let (blobs, read_key, is_file_rate) =
         (state.blobs.clone(), blob_key.clone(), rate_hz == report.sample_rate_hz);
-    let reading = move || match is_file_rate {
+    let read_samples = move || match is_file_rate {
         true => blobs.read(&read_key),
         // A missing copy is converted again, so the quarantine is not searched.
         false => blobs.read_stored(&read_key),
     };
-    match tokio::task::spawn_blocking(reading).await?? {
+    match tokio::task::spawn_blocking(read_samples).await?? {
         Some(file) => Ok(file),
         None if is_file_rate => Err(ApiError::not_found("audio file", &stored_file.file.id)),
         None => {

@@ -14,11 +14,11 @@ pub(super) const OPUS: &[u8] = include_bytes!("fixtures/opus.ogg");
 
 /// Returns a RIFF or IFF chunk.
 pub(super) fn chunk(id: &[u8; 4], size: [u8; 4], body: &[u8]) -> Vec<u8> {
-    let mut out = [&id[..], &size[..], body].concat();
+    let mut output = [&id[..], &size[..], body].concat();
     if body.len() % 2 == 1 {
-        out.push(0);
+        output.push(0);
     }
-    out
+    output
 }
 
 /// Returns a chunk of a WAV file with its correct size.
@@ -104,9 +104,9 @@ pub(crate) fn silent_flac(blocks: u32) -> Vec<u8> {
     for number in 0..blocks {
         // The block size follows in the frame header; rate and sample size are those of the file.
         let mut frame = vec![0xff, 0xf8, 0x70, 0x00];
-        let mut coded = [0; 4];
+        let mut coded_size = [0; 4];
         let number = char::from_u32(number).expect("below 0xd800");
-        frame.extend(number.encode_utf8(&mut coded).bytes());
+        frame.extend(number.encode_utf8(&mut coded_size).bytes());
         frame.extend((u16::MAX - 1).to_be_bytes());
         frame.push(crc(&frame, 8, 0x07) as u8);
         // A constant subframe of value 0.

@@ -56,7 +56,8 @@ fn is_allowed_origin(headers: &HeaderMap, is_https: bool, allowed_origins: &[Str
     let is_own = origin.as_bytes().strip_prefix(scheme.as_bytes()) == Some(host);
     // A proxy may serve the page by HTTPS although this service does not.
     let is_own_behind_proxy = origin.as_bytes().strip_prefix(b"https://") == Some(host);
-    let is_configured = allowed_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes());
+    let is_configured =
+        allowed_origins.iter().any(|allowed_origin| allowed_origin.as_bytes() == origin.as_bytes());
     origins.next().is_none() && (is_own || is_own_behind_proxy || is_configured)
 }
 

@@ -1,9 +1,9 @@
 //! Decides which callers are local. They act as the administrator without logging in.
 //!
 //! It would be unsafe to trust every connection from this machine. A web page in a browser on this
-//! machine (through DNS rebinding or cross-site requests), or anybody behind a proxy on this
-//! machine, could take control of the service. So all of these conditions must be met, and each is
-//! checked independently:
+//! machine could take control of the service, through DNS rebinding or cross-site requests. So
+//! could anybody behind a proxy on this machine. So all of these conditions must be met, and each
+//! is checked independently:
 //!
 //! 1. `SF_TRUST_LOCAL` is on, which is the default in `standalone` without `SF_TRUSTED_PROXIES`;
 //! 2. the address of the peer is a loopback address, or in `standalone` any address of this
@@ -18,7 +18,7 @@
 //! 7. `Origin`, if it is sent, equals the origin of this service exactly;
 //! 8. `Sec-Fetch-Site`, if it is sent, is `same-origin` or `none`.
 //!
-//! A proxy on this machine can still meet all of these conditions, if it uses HTTP/1.1, adds no
+//! A proxy on this machine can still meet all of these conditions: if it uses HTTP/1.1, adds no
 //! header, and rewrites `Host` or forwards a forged one. So behind a proxy on the same machine, set
 //! `SF_TRUST_LOCAL=off`, or put the proxy's address into `SF_TRUSTED_PROXIES`.
 
@@ -174,7 +174,7 @@ impl LocalRule {
             return true;
         }
         let unbracketed_name =
-            name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
+            name.strip_prefix('[').and_then(|inner_name| inner_name.strip_suffix(']')).unwrap_or(name);
         unbracketed_name.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
     }
 
@@ -377,8 +377,8 @@ mod tests {
         ] {
             assert_not_local("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
         }
-        let same = ("origin", "http://127.0.0.1:8600");
-        assert_not_local("127.0.0.1", &[HOST, same, same], &NotLocal::ForeignOrigin);
+        let same_origin = ("origin", "http://127.0.0.1:8600");
+        assert_not_local("127.0.0.1", &[HOST, same_origin, same_origin], &NotLocal::ForeignOrigin);
     }
 
     #[test]

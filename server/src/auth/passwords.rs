@@ -247,15 +247,15 @@ mod tests {
         assert!(strength("password", None).warning.is_some());
         assert!(strength("tuba-lattice-overbid-9", None).accepted);
         assert!(!strength("margarethe1", Some("margarethe")).accepted);
-        let begun = std::time::Instant::now();
+        let start_time = std::time::Instant::now();
         assert!(strength(&"aB3$".repeat(250_000), None).score <= 4);
-        assert!(begun.elapsed().as_secs() < 5);
+        assert!(start_time.elapsed().as_secs() < 5);
     }
 
     #[test]
     fn generated_passwords_are_strong_and_differ() {
-        let (one, two) = (generate().unwrap(), generate().unwrap());
-        assert_ne!(one, two);
-        assert!(require_strong(&one, "admin").is_ok());
+        let (first_password, two) = (generate().unwrap(), generate().unwrap());
+        assert_ne!(first_password, two);
+        assert!(require_strong(&first_password, "admin").is_ok());
     }
 }

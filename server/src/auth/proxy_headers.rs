@@ -67,7 +67,7 @@ pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
 
 /// Whether only proxies add this header. `name` is in lower case, as in `HeaderName`.
 fn is_proxy_header(name: &str) -> bool {
-    let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
+    let letters: String = name.chars().filter(|character| !matches!(character, '-' | '_')).collect();
     WHOLE_NAMES.contains(&letters.as_str())
         || NAME_PREFIXES.iter().any(|prefix| letters.starts_with(prefix))
         || NAME_PARTS.iter().any(|part| letters.contains(part))

@@ -32,9 +32,9 @@ mod tests {
 
     #[test]
     fn secrets_have_256_bits_and_differ() {
-        let (one, two) = (generate("sfk_").unwrap(), generate("sfk_").unwrap());
-        assert_ne!(one, two);
-        assert!(one.starts_with("sfk_") && one.len() == 4 + 43, "{one}");
+        let (first_secret, two) = (generate("sfk_").unwrap(), generate("sfk_").unwrap());
+        assert_ne!(first_secret, two);
+        assert!(first_secret.starts_with("sfk_") && first_secret.len() == 4 + 43, "{first_secret}");
     }
 
     #[test]

@@ -75,8 +75,9 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
     let checking = move || -> anyhow::Result<Report> {
         let faults = compare_files(&config, &db, &runtime, &blobs, options, &mut report)?;
         if options.repairs_files {
-            let faulty: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
-            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: options.compares_hashes };
+            let faulty_names: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
+            let findings =
+                audio::Findings { faulty: &faulty_names, has_compared_hashes: options.compares_hashes };
             report.mended.extend(audio::repair_stored_audio(
                 &db,
                 &runtime,

@@ -65,14 +65,14 @@ impl<R: Read + Seek> Archive<R> {
     pub(super) fn open(reader: R) -> Result<Self, BundleError> {
         let mut zip = open_zip(reader).map_err(BundleError::Bad)?;
         for number in 0..zip.len() {
-            let unreadable = |error: &dyn std::fmt::Display| {
+            let entry_error = |error: &dyn std::fmt::Display| {
                 BundleError::from_reason(format!(
                     "entry {} of the archive cannot be read: {error}",
                     number + 1
                 ))
             };
-            let entry = zip.by_index_raw(number).map_err(|error| unreadable(&error))?;
-            let name = entry.name().map_err(|error| unreadable(&error))?;
+            let entry = zip.by_index_raw(number).map_err(|error| entry_error(&error))?;
+            let name = entry.name().map_err(|error| entry_error(&error))?;
             if entry.is_symlink() || entry.encrypted() || !(is_bundle_entry(&name) || name == AUDIO_FOLDER) {
                 return Err(BundleError::from_reason(format!(
                     "`{}` does not belong in a bundle",
@@ -174,7 +174,7 @@ fn repeated_name<R: Read + Seek>(zip: ZipArchive<LimitedReader<R>>) -> Option<St
 
 /// Returns the name of an entry for an error text: without control characters, and shortened.
 pub(crate) fn shown_name(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(100).collect()
+    name.chars().filter(|character| !character.is_control()).take(100).collect()
 }
 
 /// Whether a bundle may contain an entry with this name.

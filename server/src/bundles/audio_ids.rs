@@ -62,10 +62,10 @@ struct Replacer<'i> {
 }
 
 impl Replacer<'_> {
-    fn value(&self, out: &mut String, view: View<'_>, part: Part) {
+    fn value(&self, output: &mut String, view: View<'_>, part: Part) {
         match (view.kind(), part) {
             (JsonKind::Object, _) => {
-                let mut object = ObjectWriter::new(out);
+                let mut object = ObjectWriter::new(output);
                 for (field_name, field) in view.fields() {
                     match part.field(field_name.raw_name()) {
                         Some(part) => self.value(object.begin(field_name), field, part),
@@ -74,20 +74,22 @@ impl Replacer<'_> {
                 }
                 object.end();
             }
-            (JsonKind::List, _) if part.entry().is_some() => push_list(out, view.entries(), |out, entry| {
-                self.value(out, entry, part.entry().unwrap_or(part));
-                true
-            }),
+            (JsonKind::List, _) if part.entry().is_some() => {
+                push_list(output, view.entries(), |output, entry| {
+                    self.value(output, entry, part.entry().unwrap_or(part));
+                    true
+                });
+            }
             (JsonKind::Text, Part::FileId | Part::FileUrl) => {
                 let text = view.as_text().unwrap_or_default();
                 let new =
                     if part == Part::FileId { self.new_ids.get(&*text).cloned() } else { self.url(&text) };
                 match new {
-                    Some(new) => push_text(out, &new),
-                    None => out.push_str(view.as_json()),
+                    Some(new) => push_text(output, &new),
+                    None => output.push_str(view.as_json()),
                 }
             }
-            _ => out.push_str(view.as_json()),
+            _ => output.push_str(view.as_json()),
         }
     }
 
@@ -123,10 +125,10 @@ mod tests {
         let new_ids = HashMap::from([("old".to_owned(), "new".to_owned())]);
         let with_new = |document| replace_audio_ids(&JsonText::of_value(&document), &new_ids);
         assert_eq!(with_new(document("old")), JsonText::of_value(&document("new")));
-        for malformed in
+        for malformed_id in
             [json!(null), json!({ "tracks": 7, "master": [] }), json!({ "tracks": [7, { "items": {} }] })]
         {
-            assert_eq!(with_new(malformed.clone()), JsonText::of_value(&malformed));
+            assert_eq!(with_new(malformed_id.clone()), JsonText::of_value(&malformed_id));
         }
     }
 }

@@ -56,8 +56,8 @@ fn begin(export: &Export, text: String) -> ApiResult<ArchiveStart> {
         missing: Vec::new(),
     };
     let mut audio = Vec::new();
-    for (id, original) in files {
-        match original {
+    for (id, original_file) in files {
+        match original_file {
             Some(file) => {
                 let bundled_file = bundled(id, &file);
                 audio.push((bundled_file.path.clone(), file));

@@ -127,23 +127,23 @@ async fn a_bundle_contains_the_project_and_each_audio_file_once() {
         "{:?}",
         answer.headers
     );
-    let found = entries(&answer.bytes);
-    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    let archive_entries = entries(&answer.bytes);
+    let names: Vec<&str> = archive_entries.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names[..2], ["bundle.json", "project.json"]);
     assert_eq!(names.len(), 4);
-    let manifest: Value = serde_json::from_slice(&found[0].1).expect("JSON");
+    let manifest: Value = serde_json::from_slice(&archive_entries[0].1).expect("JSON");
     assert_eq!((&manifest["version"], &manifest["missing"]), (&json!(1), &json!(["gone"])));
     assert_eq!(manifest["audio"][0]["name"], "ein.wav");
     assert_eq!(
-        found[2],
+        archive_entries[2],
         (manifest["audio"][0]["path"].as_str().expect("a path").to_owned(), songs.first_bytes.clone())
     );
     let raw = songs.get(&songs.ada, &format!("{PROJECTS}/song/raw")).await;
-    assert_eq!(found[1].1, raw.bytes);
+    assert_eq!(archive_entries[1].1, raw.bytes);
 
     // A second bundle has the same bytes and tag.
-    let again = songs.bundle().await;
-    assert_eq!(again.bytes, answer.bytes);
+    let second_bundle = songs.bundle().await;
+    assert_eq!(second_bundle.bytes, answer.bytes);
     let call = songs.app.remote(Method::GET, &format!("{PROJECTS}/song/bundle")).token(&songs.ada);
     call.header("if-none-match", answer.header("etag")).send().await.expect(304);
     assert_eq!(
@@ -156,7 +156,7 @@ async fn a_bundle_contains_the_project_and_each_audio_file_once() {
 async fn an_imported_bundle_has_the_same_bytes() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
-    let before = songs.raw("song").await;
+    let document_before = songs.raw("song").await;
 
     // If the exported project still exists, the import has a new id, and no audio is stored again.
     let copy = songs.import(&songs.ada, &bundle).await;
@@ -171,13 +171,13 @@ async fn an_imported_bundle_has_the_same_bytes() {
     assert_eq!(copy.header("location"), format!("{PROJECTS}/{copy_id}"));
     assert_eq!(songs.audio_count(&songs.ada).await, 2);
     let text = songs.raw(&copy_id).await;
-    assert_eq!(text.replace(&copy_id, "song"), before);
+    assert_eq!(text.replace(&copy_id, "song"), document_before);
 
     // If the project was deleted first, its import has the same id and bytes.
     songs.app.remote(Method::DELETE, &format!("{PROJECTS}/song")).token(&songs.ada).send().await.expect(204);
     let body = songs.import(&songs.ada, &bundle).await.expect(201);
     assert_eq!(body["project_id"], "song");
-    assert_eq!(songs.raw("song").await, before);
+    assert_eq!(songs.raw("song").await, document_before);
     assert_eq!(songs.bundle().await.bytes, bundle);
 }
 
@@ -209,11 +209,11 @@ async fn archives_that_are_not_bundles_are_refused_and_nothing_is_stored() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
-    let check_refused = |bytes: Vec<u8>, named: &'static str| {
+    let check_refused = |bytes: Vec<u8>, problem_text: &'static str| {
         let (songs, bob) = (&songs, &bob);
         async move {
             let detail = songs.import(bob, &bytes).await.problem(400, "bad_bundle");
-            assert!(detail.contains(named), "{detail}");
+            assert!(detail.contains(problem_text), "{detail}");
         }
     };
     check_refused(Vec::new(), "cannot be opened").await;
@@ -246,13 +246,13 @@ async fn archives_that_are_not_bundles_are_refused_and_nothing_is_stored() {
     check_refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "does not belong in a bundle").await;
     // The hash of these bytes is not the one in the manifest.
     check_refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "SHA-256").await;
-    let mut damaged = bundle.clone();
-    let index = damaged
+    let mut damaged_bundle = bundle.clone();
+    let index = damaged_bundle
         .windows(4)
         .position(|four| four == &songs.first_bytes[100..104])
         .expect("the bytes are in the archive");
-    damaged[index] ^= 0xFF;
-    check_refused(damaged, "cannot be read to its end").await;
+    damaged_bundle[index] ^= 0xFF;
+    check_refused(damaged_bundle, "cannot be read to its end").await;
 
     let project = changed(&bundle, |all| all[1].1 = b"{\"tracks\": 7}".to_vec());
     songs.import(&bob, &project).await.problem(400, "invalid_project");
@@ -292,13 +292,13 @@ async fn entries_that_unpack_to_too_many_bytes_are_refused() {
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("1000000"));
     let bomb = changed(&bundle, |all| all[0].1 = zeros.clone());
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("4194304"));
-    let large = vec![0; 1_000_001];
-    assert!(songs.import(&songs.ada, &large).await.problem(413, "too_large").contains("A bundle"));
+    let large_file = vec![0; 1_000_001];
+    assert!(songs.import(&songs.ada, &large_file).await.problem(413, "too_large").contains("A bundle"));
     // This archive has more entries than the limit.
     let names: Vec<String> = (0..20_001).map(|number| format!("audio/{number}")).collect();
-    let many = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
+    let many_entries = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
     let songs = Songs::start(&[]).await;
-    let detail = songs.import(&songs.ada, &many).await.problem(400, "bad_bundle");
+    let detail = songs.import(&songs.ada, &many_entries).await.problem(400, "bad_bundle");
     assert!(detail.contains("20000"), "{detail}");
 }
 
@@ -344,18 +344,19 @@ async fn a_bundle_with_two_entries_of_the_same_name_is_refused() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     // The writer refuses duplicate names, so the second entry is renamed afterwards.
-    let mut twice = changed(&bundle, |all| {
-        let again =
+    let mut repeated_entry = changed(&bundle, |all| {
+        let second_bundle =
             all.iter().find(|(name, _)| name == "project.json").expect("the project's entry").1.clone();
-        all.push(("projecT.json".to_owned(), again));
+        all.push(("projecT.json".to_owned(), second_bundle));
     });
-    let offsets: Vec<usize> =
-        (0..twice.len()).filter(|&offset| twice[offset..].starts_with(b"projecT.json")).collect();
+    let offsets: Vec<usize> = (0..repeated_entry.len())
+        .filter(|&offset| repeated_entry[offset..].starts_with(b"projecT.json"))
+        .collect();
     assert_eq!(offsets.len(), 2, "the name is in the entry's header and in the directory");
     for offset in offsets {
-        twice[offset..offset + 12].copy_from_slice(b"project.json");
+        repeated_entry[offset..offset + 12].copy_from_slice(b"project.json");
     }
-    let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
+    let detail = songs.import(&songs.ada, &repeated_entry).await.problem(400, "bad_bundle");
     assert!(
         detail.contains("it has more than one entry named `project.json`; every name must be unique"),
         "{detail}"
@@ -387,8 +388,8 @@ async fn a_project_may_refer_to_many_missing_files() {
 async fn the_size_of_unread_bundles_is_limited() {
     const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
     let songs = Songs::start(&[]).await;
-    let whole = songs.bundle().await;
-    assert_eq!(whole.status, 200);
+    let whole_bundle = songs.bundle().await;
+    assert_eq!(whole_bundle.status, 200);
     // Another user's files are being sent.
     let unread = songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES - 1_000).expect("the first");
     songs.bundle().await.problem(503, "busy");
@@ -396,10 +397,10 @@ async fn the_size_of_unread_bundles_is_limited() {
     let path = format!("{PROJECTS}/song/bundle");
     let part =
         songs.app.remote(Method::GET, &path).token(&songs.ada).header("range", "bytes=2-5").send().await;
-    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole.bytes[2..6]));
+    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole_bundle.bytes[2..6]));
     assert_eq!(part.header("accept-ranges"), "bytes");
     let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
-    let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
+    let unchanged = unchanged.header("if-none-match", whole_bundle.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
     songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
 }
@@ -418,8 +419,8 @@ async fn a_failed_import_keeps_audio_that_a_song_uses() {
     // The import restores a deleted file and then fails.
     let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
     songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
-    let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
-    songs.import(&cy, &broken).await.problem(415, "unsupported_media_type");
+    let broken_bundle = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
+    songs.import(&cy, &broken_bundle).await.problem(415, "unsupported_media_type");
     songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
     save(&cy, &first).await;
 
@@ -500,8 +501,8 @@ async fn an_import_that_fails_while_the_database_is_locked_stores_nothing() {
     let lock = songs.app.lock_database().await;
     importing.abort();
     // The import tries to delete its first file until the database is unlocked.
-    let ended = songs.app.state.archives.imports_have_ended();
-    tokio::time::timeout(Duration::from_millis(1_500), ended).await.expect_err("the database is locked");
+    let import_end = songs.app.state.archives.imports_have_ended();
+    tokio::time::timeout(Duration::from_millis(1_500), import_end).await.expect_err("the database is locked");
     lock.release().await;
     songs.app.state.archives.imports_have_ended().await;
     assert_eq!(songs.audio_count(&bob).await, 0);

@@ -36,24 +36,24 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return print_line(&serde_json::to_string_pretty(&analysis)?);
     }
-    let mut out = String::new();
-    writeln!(out, "{}", args.input.display())?;
-    writeln!(out, "  duration        {:.3} s", analysis.duration_secs)?;
-    writeln!(out, "  rate            {} Hz", analysis.sample_rate_hz)?;
-    writeln!(out, "  loudness        {}", level(analysis.lufs, "LUFS"))?;
-    writeln!(out, "  loudness range  {:.1} LU", analysis.loudness_range_lu)?;
-    writeln!(out, "  momentary       {} at most", level(analysis.max_momentary_lufs, "LUFS"))?;
-    writeln!(out, "  short-term      {} at most", level(analysis.max_short_term_lufs, "LUFS"))?;
-    writeln!(out, "  true peak       {}", level(analysis.true_peak_db, "dBTP"))?;
-    writeln!(out, "  sample peak     {}", level(analysis.sample_peak_db, "dBFS"))?;
+    let mut output = String::new();
+    writeln!(output, "{}", args.input.display())?;
+    writeln!(output, "  duration        {:.3} s", analysis.duration_secs)?;
+    writeln!(output, "  rate            {} Hz", analysis.sample_rate_hz)?;
+    writeln!(output, "  loudness        {}", level(analysis.lufs, "LUFS"))?;
+    writeln!(output, "  loudness range  {:.1} LU", analysis.loudness_range_lu)?;
+    writeln!(output, "  momentary       {} at most", level(analysis.max_momentary_lufs, "LUFS"))?;
+    writeln!(output, "  short-term      {} at most", level(analysis.max_short_term_lufs, "LUFS"))?;
+    writeln!(output, "  true peak       {}", level(analysis.true_peak_db, "dBTP"))?;
+    writeln!(output, "  sample peak     {}", level(analysis.sample_peak_db, "dBFS"))?;
     if let Some(centroid_hz) = analysis.spectral_centroid_hz {
-        writeln!(out, "  centroid        {centroid_hz:.0} Hz")?;
+        writeln!(output, "  centroid        {centroid_hz:.0} Hz")?;
     }
     if let Some(tempo) = analysis.tempo {
-        writeln!(out, "  tempo           {:.1} BPM (estimate)", tempo.bpm)?;
+        writeln!(output, "  tempo           {:.1} BPM (estimate)", tempo.bpm)?;
     }
     if let Some(key) = analysis.key {
-        writeln!(out, "  key             {} {} (estimate)", key.tonic, key.mode)?;
+        writeln!(output, "  key             {} {} (estimate)", key.tonic, key.mode)?;
     }
-    print_line(out.trim_end())
+    print_line(output.trim_end())
 }

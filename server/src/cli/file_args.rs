@@ -229,7 +229,7 @@ impl OutputFileOptions {
         /// Maximum length of the title without the part.
         const MAX_CHARS: usize = 100;
         let title = self.tags.title.as_deref().unwrap_or(song_name).chars();
-        let title: String = title.filter(|letter| !letter.is_control()).take(MAX_CHARS).collect();
+        let title: String = title.filter(|character| !character.is_control()).take(MAX_CHARS).collect();
         self.tags.title = Some(title + part);
         self
     }

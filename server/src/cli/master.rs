@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     );
     converting.end();
     let report = convert_result.map_err(|error| output.failure(error))?;
-    let mut out = output.finish()?;
+    let mut standard_output = output.finish()?;
     let measurements = &report.measured;
     let mut warnings = samples.warnings().to_vec();
     warnings.extend(report.warnings(measurements.peak == 0.0));
@@ -116,21 +116,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         warnings,
     };
     match (args.json, args.file.quiet) {
-        (true, _) => writeln!(out, "{}", serde_json::to_string_pretty(&summary)?)?,
-        (false, false) => print(&summary, &mut out)?,
+        (true, _) => writeln!(standard_output, "{}", serde_json::to_string_pretty(&summary)?)?,
+        (false, false) => print(&summary, &mut standard_output)?,
         (false, true) => {}
     }
     Ok(())
 }
 
-fn print(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", summary.output.display())?;
-    writeln!(out, "  duration        {:.3} s", summary.duration_secs)?;
-    writeln!(out, "  rate            {} Hz", summary.sample_rate_hz)?;
-    writeln!(out, "  loudness        {}", level(summary.lufs, "LUFS"))?;
-    writeln!(out, "  loudness range  {:.1} LU", summary.loudness_range_lu)?;
-    writeln!(out, "  true peak       {}", level(summary.true_peak_db, "dBTP"))?;
-    writeln!(out, "  peak            {:.6}, {} samples clipped", summary.peak, summary.clipped_samples)?;
-    writeln!(out, "  pcm sha256      {}", summary.pcm_sha256)?;
+fn print(summary: &Summary, standard_output: &mut dyn Write) -> io::Result<()> {
+    writeln!(standard_output, "{}", summary.output.display())?;
+    writeln!(standard_output, "  duration        {:.3} s", summary.duration_secs)?;
+    writeln!(standard_output, "  rate            {} Hz", summary.sample_rate_hz)?;
+    writeln!(standard_output, "  loudness        {}", level(summary.lufs, "LUFS"))?;
+    writeln!(standard_output, "  loudness range  {:.1} LU", summary.loudness_range_lu)?;
+    writeln!(standard_output, "  true peak       {}", level(summary.true_peak_db, "dBTP"))?;
+    writeln!(
+        standard_output,
+        "  peak            {:.6}, {} samples clipped",
+        summary.peak, summary.clipped_samples
+    )?;
+    writeln!(standard_output, "  pcm sha256      {}", summary.pcm_sha256)?;
     Ok(())
 }

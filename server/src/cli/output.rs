@@ -96,8 +96,10 @@ impl Output {
         let cannot_write = || format!("cannot write {name}");
         let Some(destination) = destination else {
             temporary.rewind().with_context(cannot_write)?;
-            let mut out = io::stdout().lock();
-            io::copy(&mut temporary, &mut out).and_then(|_| out.flush()).with_context(cannot_write)?;
+            let mut standard_output = io::stdout().lock();
+            io::copy(&mut temporary, &mut standard_output)
+                .and_then(|_| standard_output.flush())
+                .with_context(cannot_write)?;
             return Ok(Box::new(io::stderr()));
         };
         temporary.as_file().sync_all().with_context(cannot_write)?;
@@ -116,7 +118,7 @@ fn is_same_file(first_path: &Path, second_path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     {
-        let full = |path: &Path| fs::canonicalize(path).ok();
-        full(first_path).is_some() && full(first_path) == full(second_path)
+        let canonical_path = |path: &Path| fs::canonicalize(path).ok();
+        canonical_path(first_path).is_some() && canonical_path(first_path) == canonical_path(second_path)
     }
 }

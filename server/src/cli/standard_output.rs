@@ -9,8 +9,8 @@ use anyhow::Context as _;
 /// # Errors
 /// Standard output cannot be written, for example to a file on a full disk.
 pub(super) fn print_line(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    check(writeln!(out, "{text}").and_then(|()| out.flush()))
+    let mut standard_output = io::stdout().lock();
+    check(writeln!(standard_output, "{text}").and_then(|()| standard_output.flush()))
 }
 
 /// Checks the outcome of printing. A closed pipe is not an error.

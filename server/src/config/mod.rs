@@ -447,7 +447,7 @@ const DEFAULT_WORKERS_MIN: usize = 8;
 const WORKERS_PER_USER_DIVISOR: usize = 4;
 
 /// Number of threads for each of `SF_TASK_WORKERS`. All but one are reserved for users without a
-/// running task, so that a few users with long tasks do not make all other users wait.
+/// running task. A few users with long tasks thus do not make all others wait.
 const THREADS_PER_WORKER: usize = 8;
 
 impl TasksConfig {

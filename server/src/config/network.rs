@@ -60,8 +60,8 @@ impl ConnectionLimits {
     pub(crate) fn max_by_open_files(&self) -> usize {
         use nix::sys::resource::{Resource, getrlimit};
         let Ok((files_max, _)) = getrlimit(Resource::RLIMIT_NOFILE) else { return self.max };
-        let available = files_max.saturating_sub(RESERVED_FILES).max(files_max / 2);
-        usize::try_from(available).unwrap_or(self.max).min(self.max)
+        let available_files = files_max.saturating_sub(RESERVED_FILES).max(files_max / 2);
+        usize::try_from(available_files).unwrap_or(self.max).min(self.max)
     }
 
     /// Returns [`Self::max`], because the limit of this operating system is not known.

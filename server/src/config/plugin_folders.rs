@@ -43,9 +43,9 @@ pub(super) fn usual_folders(
             Some("/usr/local/lib/vst".into()),
         ],
     };
-    let listed = LISTS.iter().filter_map(|name| variable(name));
-    let listed = listed.flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
-    listed.filter(|dir| dir.is_absolute()).chain(of_system.into_iter().flatten()).collect()
+    let listed_paths = LISTS.iter().filter_map(|name| variable(name));
+    let listed_paths = listed_paths.flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
+    listed_paths.filter(|dir| dir.is_absolute()).chain(of_system.into_iter().flatten()).collect()
 }
 
 #[cfg(test)]

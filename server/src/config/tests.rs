@@ -6,9 +6,9 @@ use super::*;
 use crate::extract::{DOCUMENTS_AT_ONCE_KIB, SMALL_AT_ONCE_KIB};
 
 fn load(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    let mut all = vec![("SF_STORAGE_DIR", "/srv/songs")];
-    all.extend_from_slice(pairs);
-    Config::load(&Source::from_pairs(all))
+    let mut settings = vec![("SF_STORAGE_DIR", "/srv/songs")];
+    settings.extend_from_slice(pairs);
+    Config::load(&Source::from_pairs(settings))
 }
 
 #[track_caller]
@@ -34,9 +34,9 @@ fn the_default_memory_limits_add_up_to_less_than_1_5_gb() {
     const MEMORY_FACTOR: u64 = 10;
     let Config { sound, limits, .. } = load(&[]).expect("the defaults are valid");
     let documents_bytes = MEMORY_FACTOR * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
-    let all =
+    let settings =
         [sound.render_memory_bytes, sound.bank_cache_bytes, limits.bodies_memory_bytes, documents_bytes];
-    let sum_bytes: u64 = all.iter().sum();
+    let sum_bytes: u64 = settings.iter().sum();
     assert!(
         sum_bytes <= 1_420_000_000,
         "{sum_bytes} bytes leave too little memory for the other parts of the process"
@@ -109,9 +109,9 @@ fn the_address_of_a_process_is_a_host_and_a_port() {
 fn a_secret_never_appears_in_a_message() {
     let error = load(&[("SF_JWT_SECRET", "too-short")]).expect_err("too short").to_string();
     assert!(error.contains("SF_JWT_SECRET") && !error.contains("too-short"), "{error}");
-    let long = "0123456789abcdef0123456789abcdef";
-    let config = load(&[("SF_JWT_SECRET", long)]).expect("long enough");
-    assert!(!format!("{config:?}").contains(long));
+    let long_secret = "0123456789abcdef0123456789abcdef";
+    let config = load(&[("SF_JWT_SECRET", long_secret)]).expect("long enough");
+    assert!(!format!("{config:?}").contains(long_secret));
     let error =
         load(&[("SF_DATABASE_URL", "mysql://root:hunter2@db/x")]).expect_err("not SQLite").to_string();
     assert!(error.starts_with("SF_DATABASE_URL is (hidden: an unsupported address); expected "), "{error}");

@@ -103,25 +103,25 @@ impl<'r> TimelineReader<'r> {
         let end = scope.time_at(end_beats);
         let (content_start, content_end) = (content_time(&points, start), content_time(&points, end));
         let length = content_end - content_start;
-        let inner = scope.content(unit, content_start, start_beats, end_beats);
-        let length_in_song = inner.time_at(end_beats) - content_start;
+        let inner_scope = scope.content(unit, content_start, start_beats, end_beats);
+        let length_in_song = inner_scope.time_at(end_beats) - content_start;
         let is_stretched =
             points.iter().filter(|(time, _)| (start..=end).contains(time)).chain([&(end, content_end)]).any(
                 |&(time, content_time)| {
-                    let unwarped_time = inner.time_at(scope.beats_at(time));
+                    let unwarped_time = inner_scope.time_at(scope.beats_at(time));
                     (content_time - unwarped_time).abs()
                         > WARP_TOLERANCE_SECS + WARP_TOLERANCE_RATIO * (unwarped_time - content_start).abs()
                 },
             );
         if !is_stretched {
-            return self.timeline(content, &inner);
+            return self.timeline(content, &inner_scope);
         }
         self.warnings.add("Stretched clips were imported at their recorded speed", &scope.name);
         let played_length = length.min(length_in_song);
         if played_length <= 0.0 {
             return Ok(());
         }
-        let end_beats = inner.beats_at(content_start + played_length);
+        let end_beats = inner_scope.beats_at(content_start + played_length);
         self.timeline(content, &scope.content(unit, content_start, start_beats, end_beats))
     }
 }

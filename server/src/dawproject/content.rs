@@ -173,7 +173,7 @@ impl FileContents {
         if path.len() > PATH_MAX_BYTES {
             return Err(Refusal::from_reason(format!(
                 "the path of an audio file that begins with `{}` has {} bytes, and at most {PATH_MAX_BYTES} are allowed",
-                path.chars().filter(|letter| !letter.is_control()).take(40).collect::<String>(),
+                path.chars().filter(|character| !character.is_control()).take(40).collect::<String>(),
                 path.len()
             )));
         }

@@ -171,7 +171,7 @@ impl TextSpan {
     }
 
     fn shown_text(self, text: &str) -> String {
-        self.slice_of(text).chars().filter(|letter| !letter.is_control()).take(60).collect()
+        self.slice_of(text).chars().filter(|character| !character.is_control()).take(60).collect()
     }
 }
 

@@ -17,8 +17,8 @@ impl EntryNames {
     pub(super) fn add(&mut self, name: &str, extension: &str) -> String {
         let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        let to_plain_letter = |letter: char| match letter {
-            letter if letter.is_ascii_alphanumeric() || " -_".contains(letter) => letter,
+        let to_plain_letter = |character: char| match character {
+            character if character.is_ascii_alphanumeric() || " -_".contains(character) => character,
             _ => '_',
         };
         let stem: String = stem.chars().take(STEM_MAX_CHARS).map(to_plain_letter).collect();

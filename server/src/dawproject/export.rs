@@ -98,11 +98,11 @@ fn used_audio(export: &Export, project: &Project) -> ApiResult<Audio> {
         Item::Audio(item) => item.source.server_file_id.as_ref().or(item.server_file_id.as_ref()),
         _ => None,
     });
-    let mut seen = HashSet::new();
-    let ids = ids.filter(|id| seen.insert(*id)).cloned();
+    let mut seen_names = HashSet::new();
+    let ids = ids.filter(|id| seen_names.insert(*id)).cloned();
     let (mut audio, mut names) = (Audio::default(), EntryNames::default());
-    for (id, original) in export.open_originals(ids, AUDIO_MAX, "DAWproject file")? {
-        let Some(file) = original else {
+    for (id, original_file) in export.open_originals(ids, AUDIO_MAX, "DAWproject file")? {
+        let Some(file) = original_file else {
             audio.missing_count += 1;
             continue;
         };

@@ -161,7 +161,7 @@ fn import_file(
         return Ok(Err("Audio files that the archive does not contain were left out"));
     };
     let shown_name: String = name.rsplit('/').next().unwrap_or_default().chars().take(200).collect();
-    let shown_name: String = shown_name.chars().filter(|letter| !letter.is_control()).collect();
+    let shown_name: String = shown_name.chars().filter(|character| !character.is_control()).collect();
     match import.add_audio(&shown_name, &mut entry) {
         Ok(file) => Ok(Ok(SourceFile {
             id: file.id,

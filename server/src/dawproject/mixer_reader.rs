@@ -355,13 +355,13 @@ impl Mixer {
         if !is_bus(self.tracks[source_index].role) {
             return true;
         }
-        let mut seen = vec![false; fed_tracks.len()];
+        let mut is_visited = vec![false; fed_tracks.len()];
         let mut next = vec![destination_index];
         while let Some(index) = next.pop() {
             if index == source_index {
                 return false;
             }
-            if !std::mem::replace(&mut seen[index], true) {
+            if !std::mem::replace(&mut is_visited[index], true) {
                 next.extend(&fed_tracks[index]);
             }
         }

@@ -172,25 +172,25 @@ fn song(file: &str) -> Value {
     })
 }
 
-/// Fails with the path of the first field of `expected` that differs in `found`.
-fn assert_same(found: &Value, expected: &Value, path: &str) {
-    match (found, expected) {
-        (Value::Object(found), Value::Object(expected)) => {
+/// Fails with the path of the first field of `expected` that differs in `actual`.
+fn assert_same(actual: &Value, expected: &Value, path: &str) {
+    match (actual, expected) {
+        (Value::Object(actual), Value::Object(expected)) => {
             for (name, expected) in expected {
-                let found = found.get(name).unwrap_or(&Value::Null);
-                assert_same(found, expected, &format!("{path}/{name}"));
+                let actual = actual.get(name).unwrap_or(&Value::Null);
+                assert_same(actual, expected, &format!("{path}/{name}"));
             }
         }
-        (Value::Array(found), Value::Array(expected)) => {
-            assert_eq!(found.len(), expected.len(), "{path}: {found:?}");
-            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
-                assert_same(found, expected, &format!("{path}/{index}"));
+        (Value::Array(actual), Value::Array(expected)) => {
+            assert_eq!(actual.len(), expected.len(), "{path}: {actual:?}");
+            for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+                assert_same(actual, expected, &format!("{path}/{index}"));
             }
         }
-        (Value::Number(found), Value::Number(expected)) => {
-            assert_eq!(found.as_f64(), expected.as_f64(), "{path}");
+        (Value::Number(actual), Value::Number(expected)) => {
+            assert_eq!(actual.as_f64(), expected.as_f64(), "{path}");
         }
-        _ => assert_eq!(found, expected, "{path}"),
+        _ => assert_eq!(actual, expected, "{path}"),
     }
 }
 
@@ -213,16 +213,16 @@ async fn an_exported_project_returns_unchanged() {
     assert_eq!(studio.get(&studio.ada, &path).await.bytes, answer.bytes);
     assert_valid(&answer.bytes);
 
-    let (imported, found) = studio.imported(answer.bytes.clone()).await;
-    assert_eq!(imported["warnings"], json!([]));
-    assert_eq!((&imported["audio_added"], &imported["audio_known"]), (&json!(0), &json!(1)));
-    project["project_id"] = imported["project_id"].clone();
-    assert_same(&found, &project, "");
+    let (imported_project, actual) = studio.imported(answer.bytes.clone()).await;
+    assert_eq!(imported_project["warnings"], json!([]));
+    assert_eq!((&imported_project["audio_added"], &imported_project["audio_known"]), (&json!(0), &json!(1)));
+    project["project_id"] = imported_project["project_id"].clone();
+    assert_same(&actual, &project, "");
 
     let bob = studio.app.token_of_new_user("bob").await;
     studio.get(&bob, &path).await.problem(404, "not_found");
-    let imported = studio.import(&bob, answer.bytes).await.expect(201);
-    assert_eq!(imported["audio_added"], json!(1));
+    let imported_project = studio.import(&bob, answer.bytes).await.expect(201);
+    assert_eq!(imported_project["audio_added"], json!(1));
     assert_eq!(studio.audio_count(&bob).await, 1);
 }
 
@@ -240,9 +240,9 @@ async fn the_comment_lists_data_that_the_format_cannot_contain() {
         assert!(comment.contains(named), "{named}: {comment}");
     }
     assert_valid(&answer.bytes);
-    let (imported, found) = studio.imported(answer.bytes).await;
-    assert_eq!(found["name"], "<&\">");
-    assert_eq!(imported["audio_added"], 0);
+    let (imported_project, actual) = studio.imported(answer.bytes).await;
+    assert_eq!(actual["name"], "<&\">");
+    assert_eq!(imported_project["audio_added"], 0);
 }
 
 #[tokio::test]
@@ -258,10 +258,10 @@ async fn a_project_with_the_maximum_number_of_tracks_and_many_sends_is_exported_
     studio.save(&json!({ "schema_version": 1, "project_id": "large", "tracks": tracks })).await;
     let file = studio.get(&studio.ada, &format!("{PROJECTS}/large/dawproject")).await;
     assert_eq!(file.status, 200);
-    let (_, found) = studio.imported(file.bytes).await;
-    let found = found["tracks"].as_array().expect("a list").clone();
-    assert_eq!(found.len(), 1_000);
-    let sends: usize = found.iter().map(|track| track["sends"].as_array().map_or(0, Vec::len)).sum();
+    let (_, actual) = studio.imported(file.bytes).await;
+    let actual = actual["tracks"].as_array().expect("a list").clone();
+    assert_eq!(actual.len(), 1_000);
+    let sends: usize = actual.iter().map(|track| track["sends"].as_array().map_or(0, Vec::len)).sum();
     assert_eq!(sends, 536 * 64);
 }
 
@@ -341,8 +341,8 @@ async fn nested_clips_of_another_program_are_imported() {
         ("plugins/a.clap-preset", b"x"),
         ("../../x", b"x"),
     ]);
-    let (answer, found) = studio.imported(bytes).await;
-    let id = found["tracks"][2]["items"][0]["server_file_id"].clone();
+    let (answer, actual) = studio.imported(bytes).await;
+    let id = actual["tracks"][2]["items"][0]["server_file_id"].clone();
     let note = |tick: u32, length: u32, pitch: u32, velocity: f64| json!({ "tick": tick, "length_ticks": length, "pitch": pitch, "velocity": velocity });
     let expected = json!({
         "name": "My & song", "tempo_map": [{ "tick": 0, "bpm": 120 }, { "tick": 15360, "bpm": 60 }],
@@ -365,7 +365,7 @@ async fn nested_clips_of_another_program_are_imported() {
             { "name": "FX", "kind": "bus" },
         ],
     });
-    assert_same(&found, &expected, "");
+    assert_same(&actual, &expected, "");
     let warnings = answer["warnings"].to_string();
     for named in ["Surge XT", "`Fast`", "Scene 1", "../../etc/passwd", "other parameters"] {
         assert!(warnings.contains(named), "{named}: {warnings}");
@@ -386,10 +386,10 @@ async fn audio_in_seconds_and_cycles_of_outputs_are_imported() {
         <File path=\"x.wav\"/></Audio></Clip></Clips></Lanes></Lanes></Arrangement></Project>";
     let wav = sine_wav(440.0, 44_100, 1.0);
     let bytes = archive(&[("project.xml", text.as_bytes()), ("x.wav", &wav)]);
-    let (answer, found) = studio.imported(bytes).await;
+    let (answer, actual) = studio.imported(bytes).await;
     let expected = json!({ "tracks": [{ "output": "track-2" }, { "output": null }, { "items": [
         { "start_tick": 1920, "offset_frames": 11025, "length_frames": 11025 }] }] });
-    assert_same(&found, &expected, "");
+    assert_same(&actual, &expected, "");
     assert!(answer["warnings"][0].as_str().is_some_and(|text| text.contains("cycle")), "{answer}");
 }
 
@@ -487,8 +487,8 @@ async fn an_import_beyond_the_quota_stores_nothing() {
     let (small, large) = (sine_wav(1.0, 48_000, 0.05), sine_wav(2.0, 48_000, 1.0));
     let mut entries: Vec<(&str, &[u8])> =
         vec![("project.xml", text.as_bytes()), ("small.wav", &small), ("bad.wav", b"no sound")];
-    let (answer, found) = studio.imported(archive(&entries)).await;
-    assert_eq!(found["tracks"][0]["items"].as_array().map(Vec::len), Some(1));
+    let (answer, actual) = studio.imported(archive(&entries)).await;
+    assert_eq!(actual["tracks"][0]["items"].as_array().map(Vec::len), Some(1));
     assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(2), "{answer}");
     entries.push(("large.wav", &large));
     let bob = studio.app.token_of_new_user("bob").await;

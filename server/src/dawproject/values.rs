@@ -21,7 +21,8 @@ pub(super) fn number(node: Node<'_>, attribute: &str) -> Result<Option<f64>, Ref
     match text.trim().parse::<f64>() {
         Ok(value) if value.abs() <= NUMBER_MAX => Ok(Some(value)),
         _ => {
-            let shown_text: String = text.chars().filter(|letter| !letter.is_control()).take(40).collect();
+            let shown_text: String =
+                text.chars().filter(|character| !character.is_control()).take(40).collect();
             Err(Refusal::from_reason(format!(
                 "`{attribute}` of a `{}` is `{shown_text}`, but it must be a number from -{NUMBER_MAX} to {NUMBER_MAX}",
                 node.name().chars().take(40).collect::<String>()
@@ -52,5 +53,5 @@ pub(super) fn name_of(node: Node<'_>) -> String {
 
 /// Returns a text as a name for people.
 pub(super) fn shown_name(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect()
+    text.chars().filter(|character| !character.is_control()).take(NAME_MAX_CHARS).collect()
 }

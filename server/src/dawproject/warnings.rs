@@ -26,7 +26,8 @@ impl Warnings {
         });
         let warning = &mut self.0[index];
         warning.count += 1;
-        let name: String = name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
+        let name: String =
+            name.chars().filter(|character| !character.is_control()).take(NAME_MAX_CHARS).collect();
         if warning.names.len() < NAMES_MAX && !name.is_empty() && !warning.names.contains(&name) {
             warning.names.push(name);
         }

@@ -87,11 +87,11 @@ impl<W: Write> XmlWriter<W> {
 /// Returns a text without control characters and other characters that XML 1.0 does not allow. Line
 /// breaks and tabs become spaces, because attributes do not keep them.
 fn legal(text: &str) -> String {
-    let letters = text.chars().filter_map(|letter| match letter {
+    let letters = text.chars().filter_map(|character| match character {
         '\t' | '\n' | '\r' => Some(' '),
         '\u{fffe}' | '\u{ffff}' => None,
-        letter if letter.is_control() => None,
-        letter => Some(letter),
+        character if character.is_control() => None,
+        character => Some(character),
     });
     letters.collect()
 }
@@ -111,8 +111,8 @@ mod tests {
         })
         .expect("writes");
         let tree = super::super::element_tree::Tree::read(bytes).expect("is XML");
-        let shown = "a\"b'<c>&amp; ]]>é";
-        assert_eq!(tree.root().attribute("name").as_deref(), Some(shown));
+        let shown_text = "a\"b'<c>&amp; ]]>é";
+        assert_eq!(tree.root().attribute("name").as_deref(), Some(shown_text));
         assert_eq!(tree.root().attribute("x").as_deref(), Some("0.000000001"));
         assert!(tree.root().child("C").is_some_and(|c| c.attribute("n").as_deref() == Some("7")));
     }

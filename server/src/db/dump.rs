@@ -167,9 +167,9 @@ mod tests {
         ] {
             let parsed = DatabaseAddress::parse(address).expect("an address");
             let variables = make_environment(&parsed).expect("the address is converted");
-            let shown: Vec<String> =
+            let shown_arguments: Vec<String> =
                 variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            assert_eq!(shown.join(" "), expected, "{address}");
+            assert_eq!(shown_arguments.join(" "), expected, "{address}");
         }
     }
 }

@@ -78,16 +78,16 @@ mod tests {
     async fn a_lease_has_one_holder_at_a_time() {
         let database = TestDatabase::make().await;
         let db = database.open().await;
-        let long = Duration::from_secs(60);
+        let long_duration = Duration::from_secs(60);
         let take = async |holder: &str, duration| {
             take_lease(&db, "test", holder, duration).await.expect("the query succeeds")
         };
-        assert!(take("one", long).await);
-        assert!(!take("other", long).await);
+        assert!(take("one", long_duration).await);
+        assert!(!take("other", long_duration).await);
         assert!(take("one", Duration::ZERO).await, "the holder may extend or end its lease");
-        assert!(take("other", long).await);
-        assert!(!take("one", long).await);
-        assert!(take_lease(&db, "another", "one", long).await.expect("the query succeeds"));
+        assert!(take("other", long_duration).await);
+        assert!(!take("one", long_duration).await);
+        assert!(take_lease(&db, "another", "one", long_duration).await.expect("the query succeeds"));
     }
 
     #[tokio::test]

@@ -175,15 +175,19 @@ async fn a_database_is_migrated_only_once() {
 async fn a_database_of_a_newer_version_is_refused() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
-    let newest = newest_schema_version();
-    assert_eq!(schema_version(&db).await.expect("reads"), newest);
+    let newest_version = newest_schema_version();
+    assert_eq!(schema_version(&db).await.expect("reads"), newest_version);
     let copy_a_step = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
         SELECT $1, description, success, checksum, execution_time FROM _sqlx_migrations WHERE version = 1";
-    sqlx::query(copy_a_step).bind(newest + 7).execute(&db).await.expect("writes");
+    sqlx::query(copy_a_step).bind(newest_version + 7).execute(&db).await.expect("writes");
     db.close().await;
     let address = DatabaseAddress::parse(&database.url).expect("an address");
     let text = format!("{:#}", open(&address, PoolLimits::with_connections(8)).await.expect_err("too new"));
-    for part in ["SF_DATABASE_URL", &format!("schema version {}", newest + 7), &format!("up to {newest}")] {
+    for part in [
+        "SF_DATABASE_URL",
+        &format!("schema version {}", newest_version + 7),
+        &format!("up to {newest_version}"),
+    ] {
         assert!(text.contains(part), "`{text}` does not contain `{part}`");
     }
 }

@@ -66,7 +66,8 @@ fn for_each_operation(document: &mut Value, mut change: impl FnMut(&str, &str, &
 /// /api/v1/projects/{id}/raw`.
 fn operation_id(path: &str, method: &str) -> String {
     let path = path.trim_start_matches("/api/v1");
-    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words =
+        path.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
@@ -234,8 +235,8 @@ fn require_nullable(schema: &mut Value) {
                     fields.entry("required").or_insert_with(|| Value::Array(vec![]))
             {
                 required_names.extend(nullable);
-                let mut seen = BTreeSet::new();
-                required_names.retain(|name| seen.insert(name.to_string()));
+                let mut seen_names = BTreeSet::new();
+                required_names.retain(|name| seen_names.insert(name.to_string()));
             }
             fields.values_mut().for_each(require_nullable);
         }

@@ -200,7 +200,9 @@ mod tests {
         assert_eq!(jpeg_dimensions(&JPEG), size(300, 200, 8));
         assert_eq!(png_dimensions(&PNG), size(258, 3, 32));
         for length in 0..JPEG.len() {
-            assert!(jpeg_dimensions(&JPEG[..length]).is_none_or(|found| Some(found) == size(300, 200, 8)));
+            assert!(
+                jpeg_dimensions(&JPEG[..length]).is_none_or(|jpeg_size| Some(jpeg_size) == size(300, 200, 8))
+            );
             assert!(png_dimensions(&PNG[..length.min(25)]).is_none());
         }
     }
@@ -212,12 +214,12 @@ mod tests {
             assert_eq!(cover.bytes(), file);
             assert_eq!(Ok(cover), Cover::from_bytes(file));
         }
-        let mut large = JPEG.to_vec();
-        large.resize(COVER_MAX_BYTES, 0);
-        assert!(Cover::from_base64(STANDARD.encode(&large)).is_ok());
-        large.push(0);
+        let mut large_picture = JPEG.to_vec();
+        large_picture.resize(COVER_MAX_BYTES, 0);
+        assert!(Cover::from_base64(STANDARD.encode(&large_picture)).is_ok());
+        large_picture.push(0);
         for (text, part) in [
-            (STANDARD.encode(&large), "too large"),
+            (STANDARD.encode(&large_picture), "too large"),
             ("A".repeat(4 * COVER_MAX_BYTES), "too large"),
             ("*".to_owned(), "not base64"),
             (STANDARD.encode("GIF89a"), "neither"),

@@ -149,13 +149,16 @@ mod tests {
     fn a_long_file_has_a_bounded_number_of_points_that_keep_the_peaks() {
         for count in [600, 601, 602, 1_201, 100_000] {
             let part = |index: i32| (4_800, f64::NEG_INFINITY, if index == count - 1 { 1.0 } else { 0.1 });
-            let found = curve((0..count).map(part));
-            let points = found.peak_db.len();
+            let loudness_points = curve((0..count).map(part));
+            let points = loudness_points.peak_db.len();
             assert!(points <= POINTS_MAX + 1, "{points} points for {count} intervals");
-            let secs = points as f64 * found.interval_secs;
-            assert!((0.0..=found.interval_secs).contains(&(secs - 0.1 * f64::from(count))), "{secs} s");
-            assert_eq!(found.peak_db.last(), Some(&Some(0.0)), "{count}");
-            assert!(found.peak_db[..points - 1].iter().all(|db| *db == Some(-20.0)), "{count}");
+            let secs = points as f64 * loudness_points.interval_secs;
+            assert!(
+                (0.0..=loudness_points.interval_secs).contains(&(secs - 0.1 * f64::from(count))),
+                "{secs} s"
+            );
+            assert_eq!(loudness_points.peak_db.last(), Some(&Some(0.0)), "{count}");
+            assert!(loudness_points.peak_db[..points - 1].iter().all(|db| *db == Some(-20.0)), "{count}");
         }
     }
 }

@@ -87,13 +87,14 @@ fn checked_text(
     may_have_lines: bool,
 ) -> Result<Option<String>, BadTag> {
     let Some(value) = value else { return Ok(None) };
-    let is_refused = |letter: &char| letter.is_control() && !(may_have_lines && "\n\r\t".contains(*letter));
+    let is_refused =
+        |character: &char| character.is_control() && !(may_have_lines && "\n\r\t".contains(*character));
     if value.len() > max_bytes {
         let problem = format!("has {} bytes; at most {max_bytes} are allowed.", value.len());
         return Err(BadTag { name, problem });
     }
-    if let Some(letter) = value.chars().find(is_refused) {
-        let problem = format!("contains the control character U+{:04X}; leave it out.", u32::from(letter));
+    if let Some(character) = value.chars().find(is_refused) {
+        let problem = format!("contains the control character U+{:04X}; leave it out.", u32::from(character));
         return Err(BadTag { name, problem });
     }
     Ok(Some(value.trim().to_owned()).filter(|value| !value.is_empty()))
@@ -113,8 +114,11 @@ fn checked_year(year: u32) -> Result<u16, BadTag> {
 /// Returns an ISRC without hyphens: a country of two letters, a registrant of three letters or
 /// digits, and seven digits (ISO 3901, section 4).
 fn checked_isrc(isrc: &str) -> Result<String, BadTag> {
-    let code: String =
-        isrc.chars().filter(|letter| *letter != '-').map(|letter| letter.to_ascii_uppercase()).collect();
+    let code: String = isrc
+        .chars()
+        .filter(|character| *character != '-')
+        .map(|character| character.to_ascii_uppercase())
+        .collect();
     let bytes = code.as_bytes();
     let is_valid = bytes.len() == 12
         && bytes[..2].iter().all(u8::is_ascii_uppercase)

@@ -99,25 +99,25 @@ fn a_file_is_encoded_in_a_separate_process() {
     for codec in CODECS {
         let sample_rate_hz = 48_000;
         let frames = 100_000;
-        let sent = samples(codec, sample_rate_hz, frames);
-        let (mut file, encoded) = encode(codec, sample_rate_hz, &sent);
-        let measured = &encoded.measured;
-        assert_eq!(measured.frames, frames as u64, "{codec:?}");
+        let sent_samples = samples(codec, sample_rate_hz, frames);
+        let (mut file, encoded) = encode(codec, sample_rate_hz, &sent_samples);
+        let measurements = &encoded.measured;
+        assert_eq!(measurements.frames, frames as u64, "{codec:?}");
         // A full-scale sine of 1 kHz in one channel reads -3.01 LUFS, so sines in both channels
         // read 0 LUFS together. At a peak of 0.25, they read 12.04 LU less. K-weighting attenuates
         // 440 and 660 Hz by a further 0.66 LU.
-        let lufs = measured.integrated_lufs.expect("is audible");
+        let lufs = measurements.integrated_lufs.expect("is audible");
         assert!((lufs - (-12.7)).abs() < 0.5, "{codec:?}: {lufs} LUFS");
-        assert!((measured.peak - 0.25).abs() < 0.01, "{codec:?}: the peak is {}", measured.peak);
+        assert!((measurements.peak - 0.25).abs() < 0.01, "{codec:?}: the peak is {}", measurements.peak);
         assert_eq!(encoded.clipped_samples, 0);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).expect("reads");
         assert_eq!(format!("{:x}", Sha256::digest(&bytes)), encoded.file_sha256);
         if codec.0.is_lossless() {
-            assert_eq!(measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)));
+            assert_eq!(measurements.pcm_sha256, format!("{:x}", Sha256::digest(&sent_samples)));
         }
-        let again = encode(codec, sample_rate_hz, &sent).1;
-        assert_eq!(again, encoded, "the same samples give the same file");
+        let second_encoding = encode(codec, sample_rate_hz, &sent_samples).1;
+        assert_eq!(second_encoding, encoded, "the same samples give the same file");
     }
 }
 
@@ -125,8 +125,8 @@ fn a_file_is_encoded_in_a_separate_process() {
 fn files_of_every_length_keep_their_length() {
     for codec in CODECS {
         for frames in [0, 1, 2, 15, 17, 33, 959, 960, 1_152, 4_095, 4_096, 4_097, 8_193] {
-            let sent = samples(codec, 48_000, frames);
-            let (_, encoded) = encode(codec, 48_000, &sent);
+            let sent_samples = samples(codec, 48_000, frames);
+            let (_, encoded) = encode(codec, 48_000, &sent_samples);
             assert_eq!(encoded.measured.frames, frames as u64, "{codec:?}");
         }
     }
@@ -142,11 +142,15 @@ fn a_flac_file_of_full_scale_noise_is_hardly_larger_than_its_samples() {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         };
-        let sent: Vec<u8> = (0..100_000 * codec.frame_bytes()).map(noise).collect();
-        let (file, encoded) = encode(codec, 48_000, &sent);
-        assert_eq!(encoded.measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent)), "{codec:?}");
+        let sent_samples: Vec<u8> = (0..100_000 * codec.frame_bytes()).map(noise).collect();
+        let (file, encoded) = encode(codec, 48_000, &sent_samples);
+        assert_eq!(encoded.measured.pcm_sha256, format!("{:x}", Sha256::digest(&sent_samples)), "{codec:?}");
         let file_bytes = file.metadata().expect("a file").len();
-        assert!(file_bytes < sent.len() as u64 + 10_000, "{codec:?}: {file_bytes} of {} bytes", sent.len());
+        assert!(
+            file_bytes < sent_samples.len() as u64 + 10_000,
+            "{codec:?}: {file_bytes} of {} bytes",
+            sent_samples.len()
+        );
     }
 }
 
@@ -169,8 +173,8 @@ fn every_quality_keeps_the_sample_rate() {
         constant(*format).chain(variable(*format)).map(|quality| Codec::lossy(*format, quality))
     });
     for codec in qualities {
-        let sent = samples(codec, 48_000, 20_000);
-        let (_, encoded) = encode(codec, 48_000, &sent);
+        let sent_samples = samples(codec, 48_000, 20_000);
+        let (_, encoded) = encode(codec, 48_000, &sent_samples);
         assert_eq!(encoded.measured.frames, 20_000, "{codec:?}");
         assert!((encoded.measured.peak - 0.25).abs() < 0.05, "{codec:?}: {}", encoded.measured.peak);
     }
@@ -179,8 +183,8 @@ fn every_quality_keeps_the_sample_rate() {
 #[test]
 fn an_mp3_file_has_the_level_of_its_samples() {
     let level_lufs = |codec| {
-        let sent = samples(codec, 48_000, 96_000);
-        encode(codec, 48_000, &sent).1.measured.integrated_lufs.expect("is audible")
+        let sent_samples = samples(codec, 48_000, 96_000);
+        encode(codec, 48_000, &sent_samples).1.measured.integrated_lufs.expect("is audible")
     };
     let expected_lufs = level_lufs(Codec::FLAC_24);
     for kbps in [96, 128, 160, 192, 224, 256, 320] {
@@ -196,8 +200,8 @@ fn an_mp3_file_has_the_level_of_its_samples() {
 fn peaks_of_a_decoded_file_above_full_scale_are_counted() {
     let codec = Codec::lossy(AudioFormat::Mp3, Quality::BitRate(128));
     let square = (0..48_000).flat_map(|frame| [if frame % 100 < 50 { 0.999_f32 } else { -0.999 }; 2]);
-    let sent: Vec<u8> = square.flat_map(f32::to_le_bytes).collect();
-    let (_, encoded) = encode(codec, 48_000, &sent);
+    let sent_samples: Vec<u8> = square.flat_map(f32::to_le_bytes).collect();
+    let (_, encoded) = encode(codec, 48_000, &sent_samples);
     assert!(encoded.measured.peak > 1.0 && encoded.clipped_samples > 100, "{encoded:?}");
 }
 

@@ -153,22 +153,22 @@ impl AudioExportJob {
         let mut workspace = StorageWorkspace { state, runtime };
         let mut observer = |progress| client.report(progress, "Converting");
         let report = convert(&mut samples, shape, &options, &mut workspace, &mut new.writer, &mut observer)?;
-        let measured = &report.measured;
+        let measurements = &report.measured;
         let mut warnings = samples.warnings().to_vec();
-        warnings.extend(report.warnings(measured.peak == 0.0));
+        warnings.extend(report.warnings(measurements.peak == 0.0));
         let answer = new.finish(stem(&name), None, &options, &report, |file| AudioExportAnswer {
             file,
             warnings,
             receipt: AudioExportReceipt {
-                peak: f64::from(measured.peak),
+                peak: f64::from(measurements.peak),
                 clipped_samples: report.clipped_samples,
-                loudness_range_lu: measured.range_lu,
-                max_momentary_lufs: measured.max_momentary_lufs,
-                max_short_term_lufs: measured.max_short_term_lufs,
-                curve: measured.curve.clone(),
+                loudness_range_lu: measurements.range_lu,
+                max_momentary_lufs: measurements.max_momentary_lufs,
+                max_short_term_lufs: measurements.max_short_term_lufs,
+                curve: measurements.curve.clone(),
                 source_sha256: sha256,
-                pcm_sha256: measured.pcm_sha256.clone(),
-                frames: measured.frames,
+                pcm_sha256: measurements.pcm_sha256.clone(),
+                frames: measurements.frames,
                 normalization: report.normalization,
                 channels: report.channels.clone(),
             },

@@ -117,7 +117,8 @@ fn bit_rate_choices() -> Object {
 }
 
 fn unknown_format(name: &str) -> ApiError {
-    let known = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
-    let detail = format!("The format `{name}` is not supported; supported formats: {}.", in_words(&known));
+    let known_extensions = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
+    let detail =
+        format!("The format `{name}` is not supported; supported formats: {}.", in_words(&known_extensions));
     ApiError::bad_request("unsupported_format", detail)
 }

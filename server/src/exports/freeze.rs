@@ -114,9 +114,9 @@ impl Export for Freeze {
         }
     }
 
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<Frozen> {
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<Frozen> {
         let Self { track_id, stage } = self;
-        let OpenedExport { document, project, .. } = &opened;
+        let OpenedExport { document, project, .. } = &opened_export;
         let not_found = || ApiError::not_found("track", &track_id);
         let index = project.tracks.iter().position(|track| track.id == track_id).ok_or_else(not_found)?;
         let track = &project.tracks[index];
@@ -130,20 +130,25 @@ impl Export for Freeze {
             );
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
-        let mut sources = opened.sources()?;
-        let mut parts = opened.parts(&mut sources, RenderedTracks::UpToFader(index))?;
+        let mut sources = opened_export.sources()?;
+        let mut parts = opened_export.parts(&mut sources, RenderedTracks::UpToFader(index))?;
         let part = match stage {
             Stage::BeforeFader => Part::BeforeFader(index),
             Stage::AfterFader => Part::AfterFader(index),
         };
         let end_frame = track_end(project, index, &mut sources)?;
-        ensure_room(opened.state, opened.runtime, opened.state.blobs.root(), parts.file_bytes())?;
+        ensure_room(
+            opened_export.state,
+            opened_export.runtime,
+            opened_export.state.blobs.root(),
+            parts.file_bytes(),
+        )?;
         let name = format!("{} (frozen)", file_stem(&track.name));
-        let (file, report) = opened.render_to_audio(&name, "Rendering", |writer, observer| {
+        let (file, report) = opened_export.render_to_audio(&name, "Rendering", |writer, observer| {
             parts.render(part, &mut sources, writer, observer)
         })?;
-        let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
-        let (track, has_left_out_fields) = frozen_track::freeze(stored, stage, &file.id, &name)?;
+        let stored_track = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
+        let (track, has_left_out_fields) = frozen_track::freeze(stored_track, stage, &file.id, &name)?;
         let mut warnings = parts.warnings(report.is_silent);
         if has_left_out_fields {
             warnings.push(format!(

@@ -39,10 +39,10 @@ pub(super) fn freeze(
         match key.raw_name() {
             "kind" | "items" | "synth_engine" | "effects" | "bypass" | "frozen" => {}
             "volume_db" | "pan" if stage == Stage::AfterFader => {}
-            "automation" => push_list(frozen.begin(key), field.entries(), |out, lane| {
+            "automation" => push_list(frozen.begin(key), field.entries(), |output, lane| {
                 let is_kept = keeps_automation(&lane.text("target").unwrap_or_default(), stage);
                 if is_kept {
-                    out.push_str(lane.as_json());
+                    output.push_str(lane.as_json());
                 }
                 is_kept
             }),
@@ -114,11 +114,11 @@ mod tests {
             .filter_map(|lane| lane["target"].as_str())
             .collect();
         assert_eq!(remaining, targets);
-        for removed in ["synth_engine", "effects", "bypass"] {
-            assert!(!frozen.contains_key(removed), "{removed}");
+        for removed_field in ["synth_engine", "effects", "bypass"] {
+            assert!(!frozen.contains_key(removed_field), "{removed_field}");
         }
-        for kept in ["mute", "x_unknown", "sends", "output", "id"] {
-            assert_eq!(frozen[kept], track()[kept], "{kept}");
+        for kept_field in ["mute", "x_unknown", "sends", "output", "id"] {
+            assert_eq!(frozen[kept_field], track()[kept_field], "{kept_field}");
         }
         frozen
     }

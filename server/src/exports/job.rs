@@ -60,7 +60,7 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     fn prepare(&self, _project: &mut Project) {}
 
     /// Exports an opened project. Blocks.
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<Self::Answer>;
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<Self::Answer>;
 }
 
 /// A validated export. It is the input of the export's task.

@@ -131,18 +131,18 @@ impl MidiRenderRequest {
 
 /// Returns the instrument with this id that the user may use.
 async fn instrument(state: &AppState, user: &CurrentUser, plugin_id: &str) -> ApiResult<PluginRef> {
-    let found = state.plugins.find(user, plugin_id).await?;
-    if found.plugin.kind != PluginKind::Instrument {
+    let scanned_plugin = state.plugins.find(user, plugin_id).await?;
+    if scanned_plugin.plugin.kind != PluginKind::Instrument {
         return Err(ApiError::Unprocessable {
             code: "not_an_instrument",
             detail: format!(
                 "The plugin `{}` is not an instrument; name an instrument of GET /plugins/available.",
-                found.plugin.name
+                scanned_plugin.plugin.name
             ),
         });
     }
-    state.plugin_hosts.check_format(found.format).await?;
-    Ok(found.into())
+    state.plugin_hosts.check_format(scanned_plugin.format).await?;
+    Ok(scanned_plugin.into())
 }
 
 /// Renders the file. Reserves memory before it waits for a permit to run the plugin, as other
@@ -185,9 +185,9 @@ fn render_file(
 
 /// Returns the value of the response header [`WARNINGS`].
 fn warnings(track: RenderedTrack) -> ApiResult<HeaderValue> {
-    let silent = track.is_silent.then(|| "silent".to_owned());
+    let silence_warning = track.is_silent.then(|| "silent".to_owned());
     let non_finite =
         (track.non_finite_samples > 0).then(|| format!("non_finite_samples={}", track.non_finite_samples));
-    let texts: Vec<_> = silent.into_iter().chain(non_finite).collect();
+    let texts: Vec<_> = silence_warning.into_iter().chain(non_finite).collect();
     HeaderValue::from_str(&texts.join(", ")).map_err(ApiError::internal)
 }

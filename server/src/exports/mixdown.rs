@@ -97,15 +97,15 @@ impl Export for Mixdown {
     const IS_MIX: bool = true;
     type Answer = MixdownAnswer;
 
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<MixdownAnswer> {
-        let OpenedExport { project, options, .. } = &opened;
-        let mut sources = opened.sources()?;
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<MixdownAnswer> {
+        let OpenedExport { project, options, .. } = &opened_export;
+        let mut sources = opened_export.sources()?;
         let stem = file_stem(self.name.as_deref().unwrap_or(&project.name));
-        let (file, report) = opened.render_to_audio(&stem, "Mixing", |writer, observer| {
-            let begun = Instant::now();
+        let (file, report) = opened_export.render_to_audio(&stem, "Mixing", |writer, observer| {
+            let start_time = Instant::now();
             let report = mix::render(project, options, &mut sources, writer, observer)?;
             let sound_secs = report.file.measured.frames as f64 / f64::from(options.sample_rate_hz);
-            opened.state.metrics.rendered("mixdown", begun.elapsed(), sound_secs);
+            opened_export.state.metrics.rendered("mixdown", start_time.elapsed(), sound_secs);
             Ok(report)
         })?;
         Ok(MixdownAnswer {

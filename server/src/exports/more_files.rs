@@ -64,11 +64,11 @@ pub(super) fn check_more_files(
             "The parts of {at_once} files overlap at one moment of the song; at most {WRITTEN_AT_ONCE_MAX} files may contain the same moment."
         )));
     }
-    let checked = files
+    let checked_files = files
         .into_iter()
         .enumerate()
         .map(|(index, file)| file.check(defaults).map_err(|error| in_file(index, error)));
-    checked.collect()
+    checked_files.collect()
 }
 
 impl MoreFile {
@@ -97,7 +97,7 @@ fn too_many(detail: String) -> ApiError {
 /// Returns the largest number of files that are written at the same time. Files of the whole song
 /// are written in a separate pass.
 fn most_at_once(ranges: &[Option<TickRange>]) -> usize {
-    let whole = ranges.iter().filter(|range| range.is_none()).count();
+    let whole_count = ranges.iter().filter(|range| range.is_none()).count();
     let mut changes = BTreeMap::<u32, isize>::new();
     for TickRange { start_tick, end_tick } in ranges.iter().flatten() {
         *changes.entry(*start_tick).or_default() += 1;
@@ -107,7 +107,7 @@ fn most_at_once(ranges: &[Option<TickRange>]) -> usize {
         *count += change;
         Some(*count)
     });
-    counts.max().unwrap_or(0).unsigned_abs().max(whole)
+    counts.max().unwrap_or(0).unsigned_abs().max(whole_count)
 }
 
 #[cfg(test)]

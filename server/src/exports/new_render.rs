@@ -49,16 +49,16 @@ impl<'a> NewRender<'a> {
         let size_bytes = writer.size_bytes()?;
         writer.finish()?;
         let title = options.tags.as_ref().and_then(|tags| tags.title.as_deref()).unwrap_or(name);
-        let measured = &report.measured;
+        let measurements = &report.measured;
         let rendered = RenderedFile {
             audio_url: audio_url(&render_id),
             render_id,
             format: options.format,
             bit_depth: options.stated_bit_depth(),
-            duration_secs: measured.frames as f64 / f64::from(options.sample_rate_hz),
+            duration_secs: measurements.frames as f64 / f64::from(options.sample_rate_hz),
             sample_rate_hz: options.sample_rate_hz,
-            lufs: measured.integrated_lufs,
-            true_peak_db: measured.true_peak_dbtp,
+            lufs: measurements.integrated_lufs,
+            true_peak_db: measurements.true_peak_dbtp,
         };
         let record = RenderRecord {
             file: rendered.clone(),
@@ -68,7 +68,7 @@ impl<'a> NewRender<'a> {
         let answer = answer(rendered);
         let description = RenderDescription {
             title: title.to_owned(),
-            pcm_sha256: measured.pcm_sha256.clone(),
+            pcm_sha256: measurements.pcm_sha256.clone(),
             file_sha256: report.file_sha256.clone(),
             size_bytes: Some(size_bytes),
             format: options.format,

@@ -130,9 +130,9 @@ fn build_project(request: Notes) -> ApiResult<JsonText> {
 /// because validation refuses them later.
 fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     let mut text = String::with_capacity(events.as_str().len());
-    push_list(&mut text, events.view().entries(), |out, event| {
+    push_list(&mut text, events.view().entries(), |output, event| {
         if event.kind() != JsonKind::Object {
-            out.push_str(event.as_json());
+            output.push_str(event.as_json());
             return true;
         }
         let seconds = |field: &str| event.get(field).and_then(View::as_number);
@@ -141,14 +141,14 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
         // Both start and end are rounded, so that adjacent notes stay adjacent.
         let length =
             start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
-        let mut object = ObjectWriter::new(out);
+        let mut object = ObjectWriter::new(output);
         for (key, value) in event.fields() {
-            let converted = match key.raw_name() {
+            let converted_text = match key.raw_name() {
                 "tick" => start.map(ticks),
                 "length_ticks" => length,
                 _ => None,
             };
-            match converted {
+            match converted_text {
                 Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
                 None => object.copy(key, value),
             }
@@ -169,13 +169,13 @@ fn with_request_pointers(error: ApiError) -> ApiError {
             }
         }
     }
-    let first = errors.first().map_or(String::new(), |error| {
+    let first_error = errors.first().map_or(String::new(), |error| {
         let location = if error.pointer.is_empty() { "the request" } else { &error.pointer };
         format!(" The first error is at {location}: {}", error.detail)
     });
     ApiError::Invalid {
         code: "invalid_notes",
-        detail: format!("The notes are invalid ({}).{first}", counted(errors.len(), "error")),
+        detail: format!("The notes are invalid ({}).{first_error}", counted(errors.len(), "error")),
         errors,
     }
 }

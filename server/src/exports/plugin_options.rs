@@ -151,16 +151,16 @@ fn unprocessable(code: &'static str, detail: String) -> ApiError {
 }
 
 fn decode_base64(code: &'static str, field: &str, text: &str) -> ApiResult<Vec<u8>> {
-    let decoded = BASE64_STANDARD
+    let decoded_state = BASE64_STANDARD
         .decode(text)
         .map_err(|error| unprocessable(code, format!("`{field}` is not valid base64: {error}.")))?;
-    match decoded.len() {
+    match decoded_state.len() {
         0 => Err(unprocessable(code, format!("`{field}` is empty; leave it out for a new plugin."))),
         length if length > BINARY_BYTES_MAX => Err(unprocessable(
             code,
             format!("`{field}` has {length} bytes; at most {BINARY_BYTES_MAX} are allowed."),
         )),
-        _ => Ok(decoded),
+        _ => Ok(decoded_state),
     }
 }
 
@@ -216,7 +216,7 @@ fn check_automation(automation: Option<JsonText>, clock: &PointClock<'_>) -> Api
             let detail = format!("`automation` has more than {POINTS_MAX} points, which is the maximum.");
             return Err(unprocessable(CODE, detail));
         }
-        let mut compiled = Vec::with_capacity(points.len());
+        let mut compiled_points = Vec::with_capacity(points.len());
         for (number, point) in points.iter().enumerate() {
             let error = |reason: &str| unprocessable(CODE, format!("`{pointer}/points/{number}` {reason}."));
             let frame = clock.frame_of(point).map_err(|reason| error(&reason))?;
@@ -228,16 +228,16 @@ fn check_automation(automation: Option<JsonText>, clock: &PointClock<'_>) -> Api
             {
                 return Err(error(&format!("has the curvature {curvature}; expected -1 to 1")));
             }
-            if compiled.last().is_some_and(|last: &AutomationPoint| last.frame > frame) {
+            if compiled_points.last().is_some_and(|last: &AutomationPoint| last.frame > frame) {
                 return Err(error(&format!(
                     "is at {}, before the previous point at {}; points must be in ascending order",
                     clock.position_in_words(point),
                     clock.position_in_words(&points[number - 1])
                 )));
             }
-            compiled.push(AutomationPoint { frame, value: point.value, curve: point.curve.into() });
+            compiled_points.push(AutomationPoint { frame, value: point.value, curve: point.curve.into() });
         }
-        let curve = AutomationCurve { parameter: param.clone(), points: compiled };
+        let curve = AutomationCurve { parameter: param.clone(), points: compiled_points };
         if curves.insert(param.clone(), curve).is_some() {
             let detail = format!(
                 "`{pointer}/param` is `{param}`, which an earlier entry of `automation` already automates."

@@ -49,20 +49,20 @@ pub(super) fn key(owner_id: &str, sound_id: &str) -> Result<BlobKey, BadBlobId> 
 
 /// Opens a stored sound, and marks it as recently used.
 pub(super) fn find(blobs: &Blobs, key: &BlobKey) -> io::Result<Option<File>> {
-    let found = blobs.read_stored(key)?;
-    if let Some(file) = &found {
+    let stored_bytes = blobs.read_stored(key)?;
+    if let Some(file) = &stored_bytes {
         file.set_modified(SystemTime::now())?;
     }
-    Ok(found)
+    Ok(stored_bytes)
 }
 
 /// Returns the warnings about a stored sound; none if they cannot be read.
 pub(super) fn warnings(blobs: &Blobs, sound: &BlobKey) -> io::Result<Vec<PluginWarning>> {
-    let stored = match warnings_key(sound.id()) {
+    let stored_text = match warnings_key(sound.id()) {
         Ok(key) => blobs.read_stored(&key)?,
         Err(_) => None,
     };
-    let Some(mut file) = stored else { return Ok(Vec::new()) };
+    let Some(mut file) = stored_text else { return Ok(Vec::new()) };
     let mut text = String::new();
     file.read_to_string(&mut text)?;
     Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
@@ -87,8 +87,8 @@ pub(super) fn store(
     let last_character = key.id().bytes().last().unwrap_or_default();
     let lock = &STORING[usize::from(last_character) % STORING.len()];
     let _storing = lock.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(stored) = find(blobs, key)? {
-        return Ok(stored);
+    if let Some(stored_text) = find(blobs, key)? {
+        return Ok(stored_text);
     }
     store_warnings(blobs, key, warnings)?;
     File::open(sound.finish_as(key)?)
@@ -192,9 +192,9 @@ mod tests {
         for content in [&b"first"[..], b"second"] {
             let mut writer = blobs.unnamed_writer(FOLDER).expect("starts");
             writer.write_all(content).expect("writes");
-            let mut stored = String::new();
-            store(blobs, &key, writer, &[]).expect("stores").read_to_string(&mut stored).expect("reads");
-            assert_eq!(stored, "first");
+            let mut stored_text = String::new();
+            store(blobs, &key, writer, &[]).expect("stores").read_to_string(&mut stored_text).expect("reads");
+            assert_eq!(stored_text, "first");
         }
         assert_eq!(blobs.entries(FOLDER).expect("lists").len(), 2);
     }

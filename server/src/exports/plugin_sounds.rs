@@ -191,7 +191,7 @@ impl PluginSounds<'_> {
     /// Returns the stored sound, or renders and stores it.
     fn sound(&self, sound: &Sound<'_>, observer: Observer<'_>) -> Result<PluginSound, RenderError> {
         let usable = match self.plugin(sound.format, sound.plugin_id)? {
-            Ok(found) => found,
+            Ok(scanned_plugin) => scanned_plugin,
             Err(reason) => return Ok(PluginSound::Missing { reason }),
         };
         let values = sound.params.values()?;
@@ -260,8 +260,8 @@ impl PluginSounds<'_> {
         let _runtime = self.runtime.enter();
         let new_file = || Ok(RoomChecked::new(self.state, self.state.blobs.unnamed_writer(files::FOLDER)?));
         let render = || track.render(sound.reservation, new_file, observer);
-        let rendered = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)?;
-        let (writer, track) = rendered.map_err(|error| match error {
+        let render_result = hosts.run(self.runtime, self.owner_id, &is_cancelled, render)?;
+        let (writer, track) = render_result.map_err(|error| match error {
             RenderError::Plugin(source) => RenderError::SongPlugin {
                 plugin_name: name.clone(),
                 plugin_id: plugin.plugin_id.clone(),
@@ -280,22 +280,27 @@ impl PluginSounds<'_> {
         if !self.may_use_plugins {
             return Ok(Err("the account may not use plugins".to_owned()));
         }
-        let found: ApiResult<_> = self.runtime.block_on(self.state.plugins.find_scanned(self.owner_id, id));
-        let Some(found) = found.map_err(io::Error::other)?.filter(|found| found.format == format) else {
+        let scanned_plugin: ApiResult<_> =
+            self.runtime.block_on(self.state.plugins.find_scanned(self.owner_id, id));
+        let Some(scanned_plugin) = scanned_plugin
+            .map_err(io::Error::other)?
+            .filter(|scanned_plugin| scanned_plugin.format == format)
+        else {
             return Ok(Err(format!("no scan of the plugin folders found the plugin {id}")));
         };
-        if let Err(error) = self.runtime.block_on(self.state.plugin_hosts.check_format(found.format)) {
+        if let Err(error) = self.runtime.block_on(self.state.plugin_hosts.check_format(scanned_plugin.format))
+        {
             return Ok(Err(error.to_string()));
         }
-        if !found.module.exists() {
+        if !scanned_plugin.module.exists() {
             return Ok(Err(format!(
                 "its file {} is missing; scan the plugin folders again",
-                found.module.display()
+                scanned_plugin.module.display()
             )));
         }
-        let module_version = module_version(&found.module);
-        let name = found.plugin.name.clone();
-        Ok(Ok(UsablePlugin { plugin: found.into(), name, module_version }))
+        let module_version = module_version(&scanned_plugin.module);
+        let name = scanned_plugin.plugin.name.clone();
+        Ok(Ok(UsablePlugin { plugin: scanned_plugin.into(), name, module_version }))
     }
 }
 

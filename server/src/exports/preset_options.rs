@@ -26,8 +26,8 @@ struct PresetOptions {
 pub(crate) fn check_preset_options(options: &Value) -> Result<(), String> {
     let PresetOptions { file, sound, unknown_fields } =
         PresetOptions::deserialize(options).map_err(|error| error.to_string())?;
-    let checked = refuse_unknown(unknown_fields.iter())
+    let checked_fields = refuse_unknown(unknown_fields.iter())
         .and_then(|()| file.check())
         .and_then(|file| FileSettings::check(file, sound, DEFAULTS));
-    checked.map(drop).map_err(|error| error.to_string())
+    checked_fields.map(drop).map_err(|error| error.to_string())
 }

@@ -151,9 +151,9 @@ impl Export for Render {
     const DEFAULTS: SoundDefaults = DEFAULTS;
     type Answer = RenderAnswer;
 
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<RenderAnswer> {
-        let begun = Instant::now();
-        let OpenedExport { state, owner_id, client, document, project, options, .. } = &opened;
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<RenderAnswer> {
+        let start_time = Instant::now();
+        let OpenedExport { state, owner_id, client, document, project, options, .. } = &opened_export;
         let further = self.more_files.into_iter().map(|CheckedMoreFile { mut settings, range }| {
             settings.name_after(&project.name);
             let selection = Selection { range, tracks: options.selection.tracks.clone() };
@@ -165,7 +165,7 @@ impl Export for Render {
             .map(|options| NewRender::create(state, owner_id, options))
             .collect::<ApiResult<Vec<_>>>()?;
         client.report(0.0, "Rendering");
-        let mut sources = opened.sources()?;
+        let mut sources = opened_export.sources()?;
         let files = all_options.iter().zip(&mut new_renders);
         let files =
             files.map(|(options, new)| MixFile { options: options.clone(), destination: &mut new.writer });
@@ -187,7 +187,7 @@ impl Export for Render {
             answers.push(answer);
         }
         render_files::keep_newest(state, owner_id, answers.len())?;
-        state.metrics.rendered("project", begun.elapsed(), sound_secs);
+        state.metrics.rendered("project", start_time.elapsed(), sound_secs);
         let mut answers = answers.into_iter();
         let first = answers.next().ok_or_else(|| ApiError::internal(anyhow!("a render has no file")))?;
         Ok(RenderAnswer { first, more_files: answers.collect() })

@@ -33,11 +33,11 @@ pub(super) async fn analyze(
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| {
         let missing = || ApiError::not_found("render", &render_id);
-        let known =
+        let known_analysis =
             render_files::read_description(&state.blobs, &user.id, &render_id)?.ok_or_else(missing)?;
-        let file = RenderKeys::new(&user.id, &render_id, known.format)?;
+        let file = RenderKeys::new(&user.id, &render_id, known_analysis.format)?;
         let mut content = state.blobs.read_stored(&file.audio)?.ok_or_else(missing)?;
-        let name = known.format.file_name(&known.title);
+        let name = known_analysis.format.file_name(&known_analysis.title);
         measure_content(&state, &runtime, &name, &mut content, &mut |_| !caller.has_disconnected())
     };
     permits.run_for(&owner_id, 1, work).await.map(Json)

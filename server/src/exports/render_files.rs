@@ -128,7 +128,7 @@ pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<Rende
     entries.retain(|entry| entry.extension == DESCRIPTION_EXTENSION && entry.id.starts_with(&prefix));
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.stored_at));
     let ids = entries.iter().filter_map(|entry| entry.id.strip_prefix(&prefix));
-    let found = ids.filter_map(|render_id| match read_description(blobs, owner_id, render_id) {
+    let found_file = ids.filter_map(|render_id| match read_description(blobs, owner_id, render_id) {
         Ok(description) => description.map(Ok),
         Err(error) if is_damaged(&error) => {
             tracing::warn!(render_id, "the description of a render is damaged");
@@ -136,7 +136,7 @@ pub(super) fn descriptions(blobs: &Blobs, owner_id: &str) -> ApiResult<Vec<Rende
         }
         Err(error) => Some(Err(error)),
     });
-    found.collect()
+    found_file.collect()
 }
 
 /// Code of the error about a damaged description.
@@ -157,9 +157,9 @@ pub(super) fn read_description(
 ) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
     let file = RenderKeys::new(owner_id, render_id, AudioFormat::default())?;
-    let Some(stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
+    let Some(stored_bytes) = blobs.read_stored(&file.description)? else { return Ok(None) };
     let mut text = Vec::new();
-    stored.take(DESCRIPTION_MAX_BYTES).read_to_end(&mut text)?;
+    stored_bytes.take(DESCRIPTION_MAX_BYTES).read_to_end(&mut text)?;
     serde_json::from_slice(&text).map(Some).map_err(|_| ApiError::Unprocessable {
         code: DAMAGED,
         detail: format!("The description of the render `{render_id}` is damaged; delete the render."),
@@ -209,10 +209,10 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
             continue;
         }
         let Ok(key) = BlobKey::new(FOLDER, &entry.id, DESCRIPTION_EXTENSION) else { continue };
-        let Some(mut stored) = blobs.read(&key)? else { continue };
+        let Some(mut stored_bytes) = blobs.read(&key)? else { continue };
         count += 1;
         let mut bytes = Vec::new();
-        stored.read_to_end(&mut bytes)?;
+        stored_bytes.read_to_end(&mut bytes)?;
         let Ok(known) = serde_json::from_slice::<RenderDescription>(&bytes) else {
             faults.push(format!("{} is damaged: it is not the description of a render", key.path()));
             continue;
@@ -247,14 +247,14 @@ fn fault(
     if !compare_hashes {
         return Ok(None);
     }
-    let found = match known.file_sha256 {
+    let found_file = match known.file_sha256 {
         Some(_) => Some(sha256_of(file)?),
         None => wav_pcm_sha256(file)?,
     };
-    Ok(match found {
-        Some(found) if found == known.file_hash() => None,
-        Some(found) => Some(format!(
-            "{} is damaged: the SHA-256 of its content is {found} instead of {}",
+    Ok(match found_file {
+        Some(found_file) if found_file == known.file_hash() => None,
+        Some(found_file) => Some(format!(
+            "{} is damaged: the SHA-256 of its content is {found_file} instead of {}",
             key.path(),
             known.file_hash()
         )),
@@ -327,12 +327,13 @@ pub(super) async fn send(
     headers: &HeaderMap,
 ) -> ApiResult<Response> {
     let (blobs, id) = (state.blobs.clone(), render_id.clone());
-    let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
+    let opened_files = tokio::task::spawn_blocking(move || -> ApiResult<_> {
         let Some(description) = read_description(&blobs, &owner_id, &id)? else { return Ok(None) };
         let audio = blobs.read_stored(&RenderKeys::new(&owner_id, &id, description.format)?.audio)?;
         Ok(audio.map(|audio| (audio, description)))
     });
-    let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
+    let (audio, description) =
+        opened_files.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
     let answer = FileAnswer {
         file: audio,
         etag: format!("\"{}\"", description.file_hash()),
@@ -352,7 +353,7 @@ pub(super) async fn delete(
     Path(render_id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
-    let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
+    let removal = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
         let formats = match read_description(&blobs, &owner_id, &id) {
             Ok(None) => return Ok(false),
             Ok(Some(description)) => vec![description.format],
@@ -365,7 +366,7 @@ pub(super) async fn delete(
         }
         Ok(true)
     });
-    if !removed.await?? {
+    if !removal.await?? {
         return Err(ApiError::not_found("render", &render_id));
     }
     Ok(StatusCode::NO_CONTENT)

@@ -60,8 +60,9 @@ pub(super) async fn create(
         ));
     }
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
-    let reading = tokio::task::spawn_blocking(move || render_files::read_description(&blobs, &owner_id, &id));
-    if reading.await??.is_none() {
+    let description_task =
+        tokio::task::spawn_blocking(move || render_files::read_description(&blobs, &owner_id, &id));
+    if description_task.await??.is_none() {
         return Err(ApiError::not_found("render", &render_id));
     }
     let expires_at = clock::now_unix_secs() + secs as i64;

@@ -88,7 +88,8 @@ pub(super) async fn read(
     Path(render_id): Path<String>,
 ) -> ApiResult<Json<Box<RawValue>>> {
     let (blobs, id) = (state.blobs.clone(), render_id.clone());
-    let reading = tokio::task::spawn_blocking(move || render_files::read_description(&blobs, &user.id, &id));
-    let answer = reading.await??.and_then(|description| description.answer);
+    let description_task =
+        tokio::task::spawn_blocking(move || render_files::read_description(&blobs, &user.id, &id));
+    let answer = description_task.await??.and_then(|description| description.answer);
     answer.map(Json).ok_or_else(|| ApiError::not_found("render", &render_id))
 }

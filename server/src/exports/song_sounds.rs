@@ -87,14 +87,14 @@ impl Export for SongSounds {
     const IS_MIX: bool = true;
     type Answer = SoundsAnswer;
 
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<SoundsAnswer> {
-        if !song_plugins::has_plugins(&opened.project) {
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<SoundsAnswer> {
+        if !song_plugins::has_plugins(&opened_export.project) {
             return Ok(SoundsAnswer { sounds: Vec::new() });
         }
-        let mut sources = opened.sources()?;
+        let mut sources = opened_export.sources()?;
         sources.plugin_outcomes = Some(Vec::new());
-        let mut observer = |_| opened.client.is_waiting();
-        song_plugins::render_plugins(&opened.project, &mut sources, &mut observer)?;
+        let mut observer = |_| opened_export.client.is_waiting();
+        song_plugins::render_plugins(&opened_export.project, &mut sources, &mut observer)?;
         Ok(SoundsAnswer { sounds: sources.plugin_outcomes.unwrap_or_default() })
     }
 }
@@ -117,9 +117,9 @@ pub(super) async fn read(
     let not_found = || ApiError::not_found("plugin sound", &sound_id);
     let key = files::key(&user.id, &sound_id).map_err(|_| not_found())?;
     let blobs = state.blobs.clone();
-    let found = tokio::task::spawn_blocking(move || files::find(&blobs, &key)).await??;
+    let sound_files = tokio::task::spawn_blocking(move || files::find(&blobs, &key)).await??;
     let answer = FileAnswer {
-        file: found.ok_or_else(not_found)?,
+        file: sound_files.ok_or_else(not_found)?,
         etag: format!("\"{sound_id}\""),
         media_type: AudioFormat::Wav.media_type(),
         save_as: None,

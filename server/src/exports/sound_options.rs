@@ -134,7 +134,8 @@ impl FileSettings {
         if let Some(tags) = &mut self.tags
             && tags.title.is_none()
         {
-            let visible: String = project_name.chars().filter(|letter| !letter.is_control()).collect();
+            let visible: String =
+                project_name.chars().filter(|visible_name| !visible_name.is_control()).collect();
             tags.title = Some(visible.trim().to_owned()).filter(|title| !title.is_empty());
         }
     }

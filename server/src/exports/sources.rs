@@ -246,8 +246,8 @@ fn open_recordings(
 ) -> ApiResult<HashMap<String, Recording>> {
     let mut recordings = HashMap::new();
     // One query returns all files: a project may refer to 200,000 files that do not exist.
-    let owned = runtime.block_on(audio::ids(&state.db, owner_id))?;
-    for id in files_used(project).into_iter().filter(|id| owned.contains(id)) {
+    let owned_ids = runtime.block_on(audio::ids(&state.db, owner_id))?;
+    for id in files_used(project).into_iter().filter(|id| owned_ids.contains(id)) {
         // Converting the sample rate of a file may take up to a minute.
         if !should_continue() {
             return Err(RenderError::Cancelled.into());

@@ -130,20 +130,20 @@ impl Export for Stems {
     const IS_MIX: bool = false;
     type Answer = StemsAnswer;
 
-    fn run(self, opened: OpenedExport<'_>) -> ApiResult<StemsAnswer> {
-        let OpenedExport { state, owner_id, client, project, options, .. } = &opened;
+    fn run(self, opened_export: OpenedExport<'_>) -> ApiResult<StemsAnswer> {
+        let OpenedExport { state, owner_id, client, project, options, .. } = &opened_export;
         let is_needed = |index: usize| {
             let track = &project.tracks[index];
             self.tracks.as_ref().map_or(!track.mute, |ids| ids.contains(&track.id))
         };
-        let mut sources = opened.sources()?;
-        let mut parts = opened.parts(&mut sources, RenderedTracks::Routed(&is_needed))?;
+        let mut sources = opened_export.sources()?;
+        let mut parts = opened_export.parts(&mut sources, RenderedTracks::Routed(&is_needed))?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
         // The disk must have space for the archive, plus one stem at a time, which a compressed
         // format writes twice.
         let bytes = parts.file_bytes().saturating_mul(tracks.len() as u64 + 2);
-        ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
+        ensure_room(state, opened_export.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();
         let key = stem_files::key(owner_id, &stems_id)?;
         let mut writer = state.blobs.writer(&key)?;
@@ -154,7 +154,7 @@ impl Export for Stems {
             // The number distinguishes tracks with the same name.
             let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
             let step = format!("Rendering {file_name}");
-            let (stem, report) = opened.render(|writer| {
+            let (stem, report) = opened_export.render(|writer| {
                 let part = match self.through_master {
                     true => Part::ThroughMaster(index),
                     false => Part::Stem(index),
@@ -170,14 +170,14 @@ impl Export for Stems {
                 .large_file(file.metadata()?.len() >= ZIP64_MIN_BYTES);
             zip.start_file(&file_name, entry)?;
             io::copy(&mut file, &mut zip)?;
-            let measured = report.measured;
-            (frames, is_silent) = (measured.frames, is_silent && report.is_silent);
+            let measurements = report.measured;
+            (frames, is_silent) = (measurements.frames, is_silent && report.is_silent);
             stems.push(Stem {
                 track_id: track.id.clone(),
                 file_name,
-                peak: f64::from(measured.peak),
-                lufs: measured.integrated_lufs,
-                true_peak_db: measured.true_peak_dbtp,
+                peak: f64::from(measurements.peak),
+                lufs: measurements.integrated_lufs,
+                true_peak_db: measurements.true_peak_dbtp,
             });
         }
         zip.finish()?;

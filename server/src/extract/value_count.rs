@@ -96,7 +96,7 @@ mod tests {
         ] {
             assert_eq!(count_values(text.as_bytes(), 10), expected, "{text}");
         }
-        let many = format!("[{}0]", "0,".repeat(1_000_000));
-        assert_eq!(count_values(many.as_bytes(), 100), Some(101));
+        let many_values = format!("[{}0]", "0,".repeat(1_000_000));
+        assert_eq!(count_values(many_values.as_bytes(), 100), Some(101));
     }
 }

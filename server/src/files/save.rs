@@ -152,9 +152,9 @@ fn numbered_name(name: &str, number: u32) -> String {
 /// # Errors
 /// 400 `bad_name` if the result is empty or too long.
 fn safe_name(name: &str) -> ApiResult<String> {
-    let is_safe = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    let is_safe = |character: char| !character.is_control() && !"/\\:*?\"<>|".contains(character);
     let cleaned_name: String =
-        name.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
+        name.chars().map(|character| if is_safe(character) { character } else { '_' }).collect();
     let cleaned_name = cleaned_name.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
     if cleaned_name.is_empty() || cleaned_name.len() > NAME_MAX_BYTES {
         let detail = format!(

@@ -52,8 +52,8 @@ async fn a_saved_file_never_overwrites_another() {
     assert_eq!(second["name"], "Söng (2).wav");
     assert_eq!(desktop.save("S%C3%B6ng.wav", "").await.expect(201)["name"], "Söng (3).wav");
     assert_eq!(desktop.names(), ["Söng (2).wav", "Söng (3).wav", "Söng.wav"]);
-    let read = |name: &str| fs::read_to_string(desktop.documents.join(name)).expect("reads");
-    assert_eq!((read("Söng.wav"), read("Söng (2).wav")), ("one".to_owned(), "another".to_owned()));
+    let read_text = |name: &str| fs::read_to_string(desktop.documents.join(name)).expect("reads");
+    assert_eq!((read_text("Söng.wav"), read_text("Söng (2).wav")), ("one".to_owned(), "another".to_owned()));
 
     let answers = futures_util::future::join_all((0..8).map(|_| desktop.save("Take.zip", "x"))).await;
     let mut names: Vec<String> = answers
@@ -69,8 +69,8 @@ async fn a_saved_file_never_overwrites_another() {
 async fn no_name_saves_a_file_outside_the_folder() {
     let desktop = Desktop::start(&[]).await;
     for name in ["..%2F..%2Fevil.txt", "%2Fetc%2Fpasswd", "..%5C..%5Cevil.txt", ".bashrc"] {
-        let saved = desktop.save(name, "x").await.expect(201);
-        let path = PathBuf::from(saved["path"].as_str().expect("a path"));
+        let saved_file = desktop.save(name, "x").await.expect(201);
+        let path = PathBuf::from(saved_file["path"].as_str().expect("a path"));
         assert_eq!(path.parent(), Some(desktop.documents.as_path()), "{name}");
     }
     // A link in the folder counts as an existing name.
@@ -91,8 +91,8 @@ async fn an_incomplete_file_is_not_saved() {
     assert!(detail.contains("2000"), "{detail}");
     let chunks = (0..30).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100])));
     desktop.save("Large.wav", Body::from_stream(stream::iter(chunks))).await.problem(413, "too_large");
-    let broken = stream::iter([Ok(Bytes::from("half")), Err(std::io::Error::other("gone"))]);
-    desktop.save("Half.wav", Body::from_stream(broken)).await.problem(408, "body_incomplete");
+    let broken_body = stream::iter([Ok(Bytes::from("half")), Err(std::io::Error::other("gone"))]);
+    desktop.save("Half.wav", Body::from_stream(broken_body)).await.problem(408, "body_incomplete");
     assert_eq!(desktop.names(), [""; 0]);
 }
 
@@ -116,11 +116,14 @@ async fn helpers_are_listed_and_ended() {
     let list = || app.local(Method::GET, PROCESSES).send();
     assert_eq!(list().await.expect(200)["items"], json!([]));
     let helper = app.state.helpers.register("decoder", 4_711);
-    let listed = list().await.expect(200);
-    assert_eq!((&listed["items"][0]["pid"], &listed["items"][0]["kind"]), (&json!(4_711), &json!("decoder")));
-    let path = format!("{PROCESSES}/{}", listed["items"][0]["id"]);
-    let ended = app.local(Method::DELETE, &path).send().await.expect(202);
-    assert!(helper.is_to_end() && ended["ending"] == true, "{ended}");
+    let listed_processes = list().await.expect(200);
+    assert_eq!(
+        (&listed_processes["items"][0]["pid"], &listed_processes["items"][0]["kind"]),
+        (&json!(4_711), &json!("decoder"))
+    );
+    let path = format!("{PROCESSES}/{}", listed_processes["items"][0]["id"]);
+    let end_answer = app.local(Method::DELETE, &path).send().await.expect(202);
+    assert!(helper.is_to_end() && end_answer["ending"] == true, "{end_answer}");
     drop(helper);
     app.local(Method::DELETE, &path).send().await.problem(404, "not_found");
     app.local(Method::DELETE, &format!("{PROCESSES}/x")).send().await.problem(400, "bad_path");
@@ -135,8 +138,8 @@ async fn local_callers_can_end_helpers_and_api_keys_cannot() {
     let (users_key, admins_key) =
         (app.create_api_key(&token).await, app.create_api_key(&app.admin_token().await).await);
     let helper = app.state.helpers.register("decoder", 4_711);
-    let listed = app.local(Method::GET, PROCESSES).token(&token).send().await.expect(200);
-    let path = format!("{PROCESSES}/{}", listed["items"][0]["id"]);
+    let listed_processes = app.local(Method::GET, PROCESSES).token(&token).send().await.expect(200);
+    let path = format!("{PROCESSES}/{}", listed_processes["items"][0]["id"]);
     for key in [&users_key, &admins_key] {
         let call = app.local(Method::DELETE, &path).token(key);
         call.send().await.problem(403, "api_key_not_allowed");

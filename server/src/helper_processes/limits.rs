@@ -40,8 +40,8 @@ impl ResourceLimits {
             (Resource::RLIMIT_CORE, 0, 0),
         ] {
             // A process cannot raise the hard limits that it inherits.
-            let (_, inherited) = getrlimit(resource)?;
-            setrlimit(resource, soft.min(inherited), hard.min(inherited))?;
+            let (_, inherited_limit) = getrlimit(resource)?;
+            setrlimit(resource, soft.min(inherited_limit), hard.min(inherited_limit))?;
         }
         Ok(())
     }
@@ -63,8 +63,8 @@ impl ResourceLimits {
 /// If the thread cannot be started.
 pub(crate) fn exit_with_parent() -> std::io::Result<()> {
     std::thread::Builder::new().spawn(|| {
-        let mut ignored = [0; 16];
-        while std::io::stdin().lock().read(&mut ignored).is_ok_and(|count| count > 0) {}
+        let mut ignored_bytes = [0; 16];
+        while std::io::stdin().lock().read(&mut ignored_bytes).is_ok_and(|count| count > 0) {}
         exit(1);
     })?;
     Ok(())

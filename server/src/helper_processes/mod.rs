@@ -65,11 +65,11 @@ impl Helpers {
 
     /// Returns the helpers that run now, the oldest first.
     pub(crate) fn list(&self) -> Vec<Helper> {
-        let current = |(helper, stop): &(Helper, Arc<AtomicBool>)| Helper {
+        let with_ending_state = |(helper, stop): &(Helper, Arc<AtomicBool>)| Helper {
             ending: stop.load(Ordering::Relaxed),
             ..helper.clone()
         };
-        self.0.running().values().map(current).collect()
+        self.0.running().values().map(with_ending_state).collect()
     }
 
     /// Requests that a helper ends, and returns its description. Returns `None` if it does not run.

@@ -2,7 +2,7 @@
 //!
 //! Both contain the id of their installation: the database in a table, and the files as the name of
 //! a file in the folder `installation`. If there are stored files, the service does not start with
-//! a new database or with that of another installation, because all files would become orphans.
+//! a new database or that of another installation. All files would become orphans.
 
 mod store;
 
@@ -238,11 +238,11 @@ mod tests {
     ) {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
         let survey = Survey { ids, files, known_files: known };
-        let found = match compare(database_id.map(str::to_owned), &survey, || "unknown".to_owned()) {
+        let comparison = match compare(database_id.map(str::to_owned), &survey, || "unknown".to_owned()) {
             Relation::Compatible(id) => Ok(id),
             _ => Err(()),
         };
-        assert_eq!(found, expected.map(|id| id.map(str::to_owned)), "{database_id:?} {files} {known}");
+        assert_eq!(comparison, expected.map(|id| id.map(str::to_owned)), "{database_id:?} {files} {known}");
     }
 
     #[test]

@@ -47,8 +47,8 @@ const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
 /// Maximum time for which, and number of bytes that, a connection is read after an answer that did
-/// not need the whole body. Without this, the connection would be reset while the client is still
-/// sending, and a proxy would answer 502 instead of passing on the answer (RFC 9112, section 9.6).
+/// not need the whole body. Otherwise the connection would be reset while the client is still
+/// sending, and a proxy would answer 502 (RFC 9112, section 9.6).
 const UNREAD_BODY_WITHIN: Duration = Duration::from_secs(5);
 const UNREAD_BODY_MAX_BYTES: usize = 256 * 1024 * 1024;
 
@@ -105,8 +105,8 @@ async fn complete_handshake(
     stream: TcpStream,
     idle_max: Duration,
 ) -> std::io::Result<Handshake> {
-    let mut first = [0];
-    if stream.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
+    let mut first_byte = [0];
+    if stream.peek(&mut first_byte).await? == 1 && first_byte[0] != TLS_HANDSHAKE {
         return Ok(Handshake::Plain(stream));
     }
     let stream = SharedStream::new(stream);

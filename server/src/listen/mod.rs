@@ -1,7 +1,7 @@
 //! Accepts connections, with or without HTTPS, and closes idle ones.
 //!
-//! The router gets each request with the address of its peer, with [`Https`] if it was encrypted,
-//! and with a `Host` header in all versions of HTTP.
+//! The router gets each request with the address of its peer, and with [`Https`] if it was
+//! encrypted. It has a `Host` header in all versions of HTTP.
 
 mod activity;
 mod connection;

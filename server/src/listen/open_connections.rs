@@ -202,10 +202,12 @@ mod tests {
         let open = connections(100, 3);
         let (busy, _exchange) = in_use(&open, address(1)).expect("the first connection");
         let idle = open.admit(address(1)).expect("the second connection");
-        let later = open.admit(address(1)).expect("the third connection");
+        let later_connection = open.admit(address(1)).expect("the third connection");
         let _fourth = open.admit(address(1)).expect("the second connection is evicted");
         assert!(
-            !busy.eviction.is_cancelled() && idle.eviction.is_cancelled() && !later.eviction.is_cancelled()
+            !busy.eviction.is_cancelled()
+                && idle.eviction.is_cancelled()
+                && !later_connection.eviction.is_cancelled()
         );
         drop(idle);
         assert_eq!(lock(&open.counts).total, 3);
@@ -214,9 +216,9 @@ mod tests {
     #[test]
     fn addresses_with_many_connections_leave_connections_for_others() {
         let open = connections(4_096, 512);
-        let alone: Vec<_> = std::iter::from_fn(|| in_use(&open, address(0))).collect();
-        assert_eq!(alone.len(), 512);
-        drop(alone);
+        let single_client: Vec<_> = std::iter::from_fn(|| in_use(&open, address(0))).collect();
+        assert_eq!(single_client.len(), 512);
+        drop(single_client);
         let flood: Vec<_> =
             (0..20_000_u16).filter_map(|number| in_use(&open, address((number % 100) as u8))).collect();
         assert!(flood.len() < 4_000, "{}", flood.len());

@@ -33,9 +33,9 @@ impl LogTail {
     pub(crate) fn newest(&self, limit: usize, is_match: impl Fn(&Value) -> bool) -> Vec<Value> {
         let log_lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parsed_lines = log_lines.iter().rev().filter_map(|log_line| serde_json::from_str(log_line).ok());
-        let mut newest: Vec<Value> = parsed_lines.filter(is_match).take(limit).collect();
-        newest.reverse();
-        newest
+        let mut newest_lines: Vec<Value> = parsed_lines.filter(is_match).take(limit).collect();
+        newest_lines.reverse();
+        newest_lines
     }
 
     fn push(&self, log_line: &str) {
@@ -84,8 +84,8 @@ mod tests {
         for number in 0..LINES_MAX + 5 {
             tail.write_all(format!("{{\"number\":{number}}}\n").as_bytes()).expect("adds the line");
         }
-        let all = tail.newest(usize::MAX, |_| true);
-        assert_eq!((all.len(), &all[0]["number"]), (LINES_MAX, &Value::from(5)));
+        let all_lines = tail.newest(usize::MAX, |_| true);
+        assert_eq!((all_lines.len(), &all_lines[0]["number"]), (LINES_MAX, &Value::from(5)));
         let even = tail.newest(2, |line| line["number"].as_u64().is_some_and(|number| number % 2 == 0));
         assert_eq!(
             even.iter().map(|line| line["number"].as_u64().unwrap()).collect::<Vec<_>>(),

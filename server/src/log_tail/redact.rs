@@ -18,18 +18,18 @@ const SECRET_MIN_CHARS: usize = 12;
 
 /// Returns `text` without tokens, API keys, and passwords in addresses.
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
-    let mut out = Cow::Borrowed(text);
-    for before in SECRET_MARKERS {
-        replace(&mut out, before, |tail| (before.len(), secret_length(tail)));
+    let mut output = Cow::Borrowed(text);
+    for secret_marker in SECRET_MARKERS {
+        replace(&mut output, secret_marker, |tail| (secret_marker.len(), secret_length(tail)));
     }
     for prefix in SECRET_PREFIXES {
-        replace(&mut out, prefix, |tail| {
+        replace(&mut output, prefix, |tail| {
             let prefix_bytes = prefix.len() + secret_length(tail);
             (0, if prefix_bytes >= SECRET_MIN_CHARS { prefix_bytes } else { 0 })
         });
     }
-    replace(&mut out, "://", |tail| ("://".len(), credentials_length(tail)));
-    out
+    replace(&mut output, "://", |tail| ("://".len(), credentials_length(tail)));
+    output
 }
 
 /// Hides the secret at each occurrence of `marker`. The function `secret_range` gets the text after
@@ -96,8 +96,8 @@ mod tests {
         ] {
             assert_eq!(redact(text), expected);
         }
-        let mut out = Vec::new();
-        RedactingWriter(&mut out).write_all(b"token=x\n").expect("writes");
-        assert_eq!(out, b"token=(hidden)\n");
+        let mut output = Vec::new();
+        RedactingWriter(&mut output).write_all(b"token=x\n").expect("writes");
+        assert_eq!(output, b"token=(hidden)\n");
     }
 }

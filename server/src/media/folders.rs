@@ -57,17 +57,17 @@ pub(super) async fn tree(
         let detail = format!("`depth` is {depth}; expected 1 to {DEPTH_MAX}");
         return Err(ApiError::bad_request("bad_query", detail));
     }
-    let reading = tokio::task::spawn_blocking(move || {
+    let listing_task = tokio::task::spawn_blocking(move || {
         let roots = MediaRoots::new(&state.config.folders.media_dirs);
-        let real = roots.resolve(&path)?;
+        let real_path = roots.resolve(&path)?;
         let mut budget = FOLDERS_MAX;
-        let folders = list_subfolders(&roots, &real, depth, &mut budget)
+        let folders = list_subfolders(&roots, &real_path, depth, &mut budget)
             .map_err(|error| unreadable_path_error(&path, &error))?;
-        let name = real.file_name().unwrap_or(real.as_os_str()).to_string_lossy().into_owned();
-        let folder = Folder { path: real.to_string_lossy().into_owned(), name, folders: Some(folders) };
+        let name = real_path.file_name().unwrap_or(real_path.as_os_str()).to_string_lossy().into_owned();
+        let folder = Folder { path: real_path.to_string_lossy().into_owned(), name, folders: Some(folders) };
         Ok::<_, ApiError>(Tree { folder, truncated: budget == 0 })
     });
-    Ok(Json(reading.await??))
+    Ok(Json(listing_task.await??))
 }
 
 /// Returns the folders in a folder, sorted by name and nested down to `depth` levels. Stops at

@@ -55,15 +55,15 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
     Query(FilesQuery { path }): Query<FilesQuery>,
 ) -> ApiResult<Json<Page<MediaFile>>> {
-    let (limit, after) = (page.limit()?, page.position()?);
+    let (limit, page_position) = (page.limit()?, page.position()?);
     let permits = state.audio.decoding.clone();
     let work = move |caller: &Caller| {
         let roots = MediaRoots::new(&state.config.folders.media_dirs);
-        let real = roots.resolve(&path)?;
+        let real_path = roots.resolve(&path)?;
         let mut files =
-            list_audio_files(&roots, &real).map_err(|error| unreadable_path_error(&path, &error))?;
-        if let Some(after) = after {
-            files.retain(|file| sort_key(&file.name) > sort_key(&after.id));
+            list_audio_files(&roots, &real_path).map_err(|error| unreadable_path_error(&path, &error))?;
+        if let Some(page_position) = page_position {
+            files.retain(|file| sort_key(&file.name) > sort_key(&page_position.id));
         }
         files.truncate(limit as usize + 1);
         let position = |file: &MediaFile| Position { time: String::new(), id: file.name.clone() };

@@ -108,5 +108,5 @@ fn outside_media_error(path: &str) -> ApiError {
 
 /// Returns a path for messages: without control characters, and with at most 300 characters.
 pub(super) fn printable(path: &str) -> String {
-    path.chars().filter(|letter| !letter.is_control()).take(300).collect()
+    path.chars().filter(|character| !character.is_control()).take(300).collect()
 }

@@ -27,8 +27,8 @@ impl MediaApp {
 
     async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let real = folder.path().canonicalize().expect("a path");
-        let (music, private) = (real.join("music"), real.join("private"));
+        let real_path = folder.path().canonicalize().expect("a path");
+        let (music, private) = (real_path.join("music"), real_path.join("private"));
         for dir in
             [music.join("Drums/Kicks/Deep"), music.join("bass"), music.join(".hidden"), private.join("Inner")]
         {
@@ -48,9 +48,9 @@ impl MediaApp {
         Self { app, music, private, _folder: folder }
     }
 
-    async fn get(&self, route: &str, path: &Path, more: &str) -> Answer {
+    async fn get(&self, route: &str, path: &Path, more_query: &str) -> Answer {
         let path: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
-        self.app.local(Method::GET, &format!("/api/v1/media/{route}?path={path}{more}")).send().await
+        self.app.local(Method::GET, &format!("/api/v1/media/{route}?path={path}{more_query}")).send().await
     }
 
     async fn import(&self, paths: &[PathBuf]) -> Answer {
@@ -143,8 +143,8 @@ async fn paths_outside_the_media_folders_are_refused() {
     media.import(&[music.join("link.wav")]).await.problem(403, "outside_media_dirs");
     media.get("tree", &music.join("none"), "").await.problem(404, "not_found");
     media.get("files", &music.join("One.WAV/x"), "").await.problem(404, "not_found");
-    let listed = media.app.local(Method::GET, "/api/v1/audio").send().await.expect(200);
-    assert_eq!(listed["items"], json!([]));
+    let listed_files = media.app.local(Method::GET, "/api/v1/audio").send().await.expect(200);
+    assert_eq!(listed_files["items"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,8 +167,11 @@ async fn files_are_imported_by_their_paths() {
     assert_eq!(file.bytes, fs::read(&one).expect("reads"));
     assert!(one.exists(), "the file was moved instead of copied");
 
-    let again = media.import(&[one, two]).await.expect(201);
-    assert_eq!((&again["files"][0]["known"], &again["files"][1]["known"]), (&json!(true), &json!(false)));
+    let second_import = media.import(&[one, two]).await.expect(201);
+    assert_eq!(
+        (&second_import["files"][0]["known"], &second_import["files"][1]["known"]),
+        (&json!(true), &json!(false))
+    );
     media.import(&[broken]).await.problem(415, "unsupported_media_type");
     media.import(&[media.music.join("notes.txt")]).await.problem(400, "not_an_audio_file");
     media.import(&[media.music.join("Drums")]).await.problem(400, "not_an_audio_file");
@@ -215,10 +218,12 @@ async fn reading_file_headers_needs_a_decoding_permit() {
     let media = MediaApp::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
     let permits = media.app.state.audio.decoding.take_all();
     let [one, other] = [(); 2].map(|()| Box::pin(media.get("files", &media.music, "")));
-    let (refused, waiting) = match select(one, other).await {
-        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    let (refused_request, waiting) = match select(one, other).await {
+        Either::Left((refused_request, waiting)) | Either::Right((refused_request, waiting)) => {
+            (refused_request, waiting)
+        }
     };
-    refused.problem(503, "busy");
+    refused_request.problem(503, "busy");
     drop(permits);
     waiting.await.expect(200);
 }

@@ -79,8 +79,8 @@ async fn storage_and_connections_are_measured() {
     assert!(value(&text, "songfoundry_disk_free_bytes ") > 0.0);
     assert_eq!(value(&text, "songfoundry_database_connections_max "), 8.0);
     let idle = value(&text, "songfoundry_database_connections{state=\"idle\"} ");
-    let used = value(&text, "songfoundry_database_connections{state=\"used\"} ");
-    assert!((1.0..=8.0).contains(&(idle + used)), "{idle} {used}");
+    let used_connections = value(&text, "songfoundry_database_connections{state=\"used\"} ");
+    assert!((1.0..=8.0).contains(&(idle + used_connections)), "{idle} {used_connections}");
     assert!(value(&text, "songfoundry_start_time_seconds ") > 1.7e9);
     assert!(text.contains(concat!("songfoundry_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1")));
 }
@@ -94,8 +94,8 @@ async fn only_administrators_read_metrics_unless_they_are_open() {
     let key = app.create_api_key(&app.admin_token().await).await;
     text(&app.remote(Method::GET, "/metrics").token(&key).send().await);
 
-    let open = TestApp::with(&[("SF_METRICS", "open")]).await;
-    text(&open.remote(Method::GET, "/metrics").send().await);
+    let open_app = TestApp::with(&[("SF_METRICS", "open")]).await;
+    text(&open_app.remote(Method::GET, "/metrics").send().await);
     let off = TestApp::with(&[("SF_METRICS", "off")]).await;
     off.local(Method::GET, "/metrics").send().await.problem(404, "metrics_off");
 }

@@ -46,17 +46,17 @@ async fn a_file_becomes_a_project_that_can_be_saved_and_exported() {
     let item = &project["tracks"][0]["items"][0];
     assert_eq!((&item["notes"][0]["tick"], &item["notes"][0]["length_ticks"]), (&0.into(), &960.into()));
 
-    let saved = app.local(Method::POST, "/api/v1/projects").json(project).send().await.expect(201);
-    assert_eq!(saved["project_id"], project["project_id"]);
+    let save_answer = app.local(Method::POST, "/api/v1/projects").json(project).send().await.expect(201);
+    assert_eq!(save_answer["project_id"], project["project_id"]);
 
     let by_document = app.local(Method::POST, EXPORT).json(&json!({"project": project})).send().await;
     let by_id =
-        app.local(Method::POST, EXPORT).json(&json!({"project_id": saved["project_id"]})).send().await;
+        app.local(Method::POST, EXPORT).json(&json!({"project_id": save_answer["project_id"]})).send().await;
     assert_eq!(by_id.header("content-type"), "audio/midi");
     assert!(by_id.header("content-disposition").contains("My song.mid"), "{:?}", by_id.headers);
     assert!(by_id.bytes.starts_with(b"MThd") && by_id.bytes == by_document.bytes);
-    let again = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
-    assert_eq!(again["tracks"][0]["items"][0]["notes"], item["notes"]);
+    let second_project = import(&app, "", "audio/midi", by_id.bytes).await.expect(200)["project"].clone();
+    assert_eq!(second_project["tracks"][0]["items"][0]["notes"], item["notes"]);
 }
 
 #[tokio::test]
@@ -111,19 +111,19 @@ async fn a_damaged_file_gives_a_warning_or_an_error() {
 #[tokio::test]
 async fn files_and_names_have_a_maximum_size() {
     let app = TestApp::with(&[("SF_MIDI_MAX_BYTES", "2000")]).await;
-    let mut large = song();
-    large.resize(2_001, 0);
+    let mut large_song = song();
+    large_song.resize(2_001, 0);
     for (kind, body) in [
-        ("audio/midi", large.clone()),
-        ("multipart/form-data; boundary=edge", form("file", &large)),
+        ("audio/midi", large_song.clone()),
+        ("multipart/form-data; boundary=edge", form("file", &large_song)),
         ("audio/midi", vec![0; 100_000]),
         ("multipart/form-data; boundary=edge", form("file", &vec![0; 100_000])),
     ] {
         let detail = import(&app, "", kind, body).await.problem(413, "too_large");
         assert_eq!(detail, "A MIDI file may have at most 2000 bytes.");
     }
-    let long = "x".repeat(200);
-    import(&app, &format!("?soundfont_id={long}"), "audio/midi", song()).await.problem(400, "bad_query");
+    let long_name = "x".repeat(200);
+    import(&app, &format!("?soundfont_id={long_name}"), "audio/midi", song()).await.problem(400, "bad_query");
     let named = import(&app, &format!("?name={}", "x".repeat(900)), "audio/midi", song()).await.expect(200);
     assert_eq!(named["project"]["name"].as_str().unwrap().len(), 500);
 }

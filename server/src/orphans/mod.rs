@@ -238,7 +238,7 @@ fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiRe
 
 /// Deletes files whose time in the quarantine (`SF_QUARANTINE_DAYS`, `SF_DELETED_KEPT_SECS`) has
 /// ended at `now_ms`. The caller must already have removed the rows of files that were deleted up
-/// to that time, because a row must not exist longer than its files.
+/// to that time. A row must not exist longer than its files.
 fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
     for file in restore_needed_in(state, runtime, blobs)? {
@@ -291,7 +291,7 @@ mod tests {
         let app = TestApp::start().await;
         let sound = sine_wav(440.0, 48_000, 0.1);
         let call = with_form(app.local(Method::POST, UPLOAD), &[("kept.wav", &sound)]);
-        let uploaded = call.send().await.expect(201)["files"][0].take();
+        let uploaded_file = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
         let audio = |id: &str| audio::FILE_KIND.key(&format!("{}.wav", id.repeat(64))).expect("a valid key");
         let render = |name: &str| render_files::FILES.key(name).expect("a valid key");
@@ -312,10 +312,10 @@ mod tests {
         collect(&app.state, AGE, now_ms + age_ms - 1).await.expect("collects");
         assert!(is_stored(&app, &audio("a")));
         collect(&app.state, AGE, now_ms + age_ms).await.expect("collects");
-        let stored = [&audio("a"), &audio("b"), &unpaired, &unowned, &pair[0], &pair[1]]
+        let stored_files = [&audio("a"), &audio("b"), &unpaired, &unowned, &pair[0], &pair[1]]
             .map(|key| is_stored(&app, key));
-        assert_eq!(stored, [false, true, false, false, true, true]);
-        let path = format!("/api/v1/audio/{}/file", uploaded["id"].as_str().expect("an id"));
+        assert_eq!(stored_files, [false, true, false, false, true, true]);
+        let path = format!("/api/v1/audio/{}/file", uploaded_file["id"].as_str().expect("an id"));
         assert_eq!(app.local(Method::GET, &path).send().await.status, 200);
         let quarantined: Vec<String> =
             app.state.blobs.list_quarantined().expect("lists").into_iter().map(|file| file.name).collect();
@@ -365,9 +365,9 @@ mod tests {
     async fn parts_of_uploads_expire_in_the_local_quarantine_with_object_storage() {
         let app = TestApp::start().await;
         let dir = tempfile::tempdir().expect("a folder");
-        let opened =
+        let opened_file =
             Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, 0, Sharing::Exclusive);
-        let blobs = opened.expect("opens");
+        let blobs = opened_file.expect("opens");
         let local = blobs.local();
         let part = audio::PART_FILE_KIND
             .key(&format!("b1.{}", audio::PART_FILE_KIND.extensions[0]))

@@ -58,13 +58,13 @@ impl PageFiles {
     }
 
     fn read_blocking(&self, folder: &Path, file: &Path) -> io::Result<Option<Arc<PageFile>>> {
-        let real = file.canonicalize()?;
-        let metadata = real.metadata()?;
+        let real_path = file.canonicalize()?;
+        let metadata = real_path.metadata()?;
         let is_valid = |metadata: &Metadata| metadata.is_file() && metadata.len() <= FILE_MAX_BYTES;
-        if !real.starts_with(folder.canonicalize()?) || !is_valid(&metadata) {
+        if !real_path.starts_with(folder.canonicalize()?) || !is_valid(&metadata) {
             return Ok(None);
         }
-        let copy = PathBuf::from(format!("{}.br", real.display()));
+        let copy = PathBuf::from(format!("{}.br", real_path.display()));
         // A compressed copy that is older than its file is from an earlier build.
         let copy_metadata = copy
             .symlink_metadata()
@@ -73,7 +73,7 @@ impl PageFiles {
         let version = |metadata: &Metadata| (metadata.len(), metadata.modified().ok());
         let version = [Some(version(&metadata)), copy_metadata.as_ref().map(version)];
         let cached_file = || {
-            let cached_file = lock(&self.cache).get(&real).cloned();
+            let cached_file = lock(&self.cache).get(&real_path).cloned();
             cached_file.filter(|cached_file| cached_file.version == version)
         };
         if let Some(cached_file) = cached_file() {
@@ -83,12 +83,12 @@ impl PageFiles {
         if let Some(cached_file) = cached_file() {
             return Ok(Some(cached_file));
         }
-        let bytes = Bytes::from(std::fs::read(&real)?);
+        let bytes = Bytes::from(std::fs::read(&real_path)?);
         let brotli = copy_metadata.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
         let etag = format!("\"{:x}\"", Sha256::digest(&bytes));
         let file = Arc::new(PageFile { bytes, brotli, etag, media_type: media_type(file), version });
         let mut cache = lock(&self.cache);
-        cache.insert(real, Arc::clone(&file));
+        cache.insert(real_path, Arc::clone(&file));
         if cache.values().map(|file| file.size_bytes()).sum::<usize>() > CACHE_MAX_BYTES {
             cache.clear();
         }
@@ -202,12 +202,12 @@ mod tests {
         std::fs::write(page.join("open.txt"), "y").unwrap();
         std::os::unix::fs::symlink(dir.path().join("secret"), page.join("link.txt")).unwrap();
         let files = PageFiles::default();
-        let read = async |path: &str| files.read(&page, path).await.unwrap();
-        assert!(read("/link.txt").await.is_none());
-        assert_eq!(read("/open.txt").await.expect("the file exists").bytes, "y");
-        assert!(read("/").await.is_none());
-        assert!(read("/open.txt/more").await.is_none());
-        assert!(read(&format!("/{}", "x".repeat(300))).await.is_none());
-        assert!(read(&"/x".repeat(5000)).await.is_none());
+        let read_page_file = async |path: &str| files.read(&page, path).await.unwrap();
+        assert!(read_page_file("/link.txt").await.is_none());
+        assert_eq!(read_page_file("/open.txt").await.expect("the file exists").bytes, "y");
+        assert!(read_page_file("/").await.is_none());
+        assert!(read_page_file("/open.txt/more").await.is_none());
+        assert!(read_page_file(&format!("/{}", "x".repeat(300))).await.is_none());
+        assert!(read_page_file(&"/x".repeat(5000)).await.is_none());
     }
 }

@@ -47,37 +47,38 @@ async fn urls_with_a_version_are_cached_as_immutable() {
         assert_eq!(app.remote(Method::GET, path).send().await.header("cache-control"), "no-cache", "{path}");
     }
     let etag = versioned.header("etag").to_owned();
-    let again = || app.remote(Method::GET, "/assets/app.js").header("if-none-match", &etag).send();
-    let unchanged = again().await;
-    assert_eq!((unchanged.status.as_u16(), unchanged.bytes.len()), (304, 0));
+    let conditional_answer =
+        || app.remote(Method::GET, "/assets/app.js").header("if-none-match", &etag).send();
+    let unchanged_answer = conditional_answer().await;
+    assert_eq!((unchanged_answer.status.as_u16(), unchanged_answer.bytes.len()), (304, 0));
     std::fs::write(dir.path().join("assets/app.js"), "changed").expect("writes");
-    assert_eq!(again().await.status, 200);
+    assert_eq!(conditional_answer().await.status, 200);
 }
 
 #[tokio::test]
 async fn scripts_are_compressed_if_the_client_accepts_it() {
     let (dir, app) = with_page().await;
-    let plain = app.remote(Method::GET, "/assets/app.js").send().await;
-    let get = |accepted: &'static str| {
-        app.remote(Method::GET, "/assets/app.js").header("accept-encoding", accepted).send()
+    let plain_answer = app.remote(Method::GET, "/assets/app.js").send().await;
+    let get = |accepted_encodings: &'static str| {
+        app.remote(Method::GET, "/assets/app.js").header("accept-encoding", accepted_encodings).send()
     };
-    let compressed = get("gzip, br").await;
-    assert_eq!(compressed.header("content-encoding"), "gzip", "without a Brotli copy, gzip is used");
-    assert!(compressed.bytes.len() < plain.bytes.len() / 4);
+    let compressed_answer = get("gzip, br").await;
+    assert_eq!(compressed_answer.header("content-encoding"), "gzip", "without a Brotli copy, gzip is used");
+    assert!(compressed_answer.bytes.len() < plain_answer.bytes.len() / 4);
 
     std::fs::write(dir.path().join("assets/app.js.br"), "as made by the build").expect("writes");
-    for (accepted, encoding) in
+    for (accepted_encodings, encoding) in
         [("gzip, br", "br"), ("br;q=0.5", "br"), ("gzip, br;q=0", "gzip"), ("gzip", "gzip"), ("x", "")]
     {
-        let compressed = get(accepted).await;
-        assert_eq!(compressed.header("content-encoding"), encoding, "{accepted}");
-        assert_eq!(compressed.bytes == b"as made by the build", encoding == "br");
-        assert_eq!(compressed.header("vary"), "accept-encoding");
+        let compressed_answer = get(accepted_encodings).await;
+        assert_eq!(compressed_answer.header("content-encoding"), encoding, "{accepted_encodings}");
+        assert_eq!(compressed_answer.bytes == b"as made by the build", encoding == "br");
+        assert_eq!(compressed_answer.header("vary"), "accept-encoding");
     }
     // A compressed copy that is older than its file is ignored.
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let later_time = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
     let file = std::fs::File::options().write(true).open(dir.path().join("assets/app.js")).expect("opens");
-    file.set_modified(later).expect("sets the time");
+    file.set_modified(later_time).expect("sets the time");
     assert_eq!(get("gzip, br").await.header("content-encoding"), "gzip");
 }
 

@@ -68,7 +68,7 @@ impl Socket {
 }
 
 /// A socket with a deadline. While the socket's buffer is too full for a request, answers are read
-/// from the socket, because a helper that is still writing its answer reads no requests.
+/// from the socket. A helper that is still writing its answer reads no requests.
 pub(super) struct Connection<'a> {
     socket: &'a mut Socket,
     deadline: Instant,
@@ -121,12 +121,12 @@ impl<'a> Connection<'a> {
 /// Waits for one of the events, for at most [`CHECK_INTERVAL`]. Returns whether the stream can be
 /// read.
 fn wait(stream: &UnixStream, events: PollFlags) -> io::Result<bool> {
-    let mut polled = [PollFd::new(stream.as_fd(), events)];
-    match poll(&mut polled, PollTimeout::try_from(CHECK_INTERVAL).unwrap_or(PollTimeout::ZERO)) {
+    let mut poll_fds = [PollFd::new(stream.as_fd(), events)];
+    match poll(&mut poll_fds, PollTimeout::try_from(CHECK_INTERVAL).unwrap_or(PollTimeout::ZERO)) {
         Ok(_) | Err(Errno::EINTR) => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
+    Ok(poll_fds[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
 }
 
 impl Read for &mut Connection<'_> {
@@ -172,18 +172,18 @@ mod tests {
             peer.write_all(b"x").expect("writes");
         }
         let mut connection = Connection::until(deadline, &mut socket, stop);
-        let read = (&mut connection).read(&mut [0; 8]);
-        assert_eq!(read.is_ok(), connection.stopped.is_none());
+        let read_bytes = (&mut connection).read(&mut [0; 8]);
+        assert_eq!(read_bytes.is_ok(), connection.stopped.is_none());
         connection.stopped
     }
 
     #[test]
     fn waiting_for_a_silent_peer_ends_at_the_deadline_or_a_stop() {
         let now = Instant::now();
-        let later = now + Duration::from_secs(60);
+        let later_time = now + Duration::from_secs(60);
         assert_eq!(stopped_by(now + 2 * CHECK_INTERVAL, &|| None, false), Some(Stop::Late));
-        assert_eq!(stopped_by(later, &|| Some(Stop::Cancelled), false), Some(Stop::Cancelled));
-        assert_eq!(stopped_by(later, &|| None, true), None);
+        assert_eq!(stopped_by(later_time, &|| Some(Stop::Cancelled), false), Some(Stop::Cancelled));
+        assert_eq!(stopped_by(later_time, &|| None, true), None);
         assert_eq!(stopped_by(now, &|| None, true), Some(Stop::Late), "data does not extend the deadline");
     }
 
@@ -196,16 +196,16 @@ mod tests {
             // The peer reads only after it has written all of its own bytes.
             let exchange = scope.spawn(move || {
                 peer.write_all(&bytes).expect("writes");
-                let mut read = vec![0; bytes.len()];
-                peer.read_exact(&mut read).expect("reads");
-                read == bytes
+                let mut read_bytes = vec![0; bytes.len()];
+                peer.read_exact(&mut read_bytes).expect("reads");
+                read_bytes == bytes
             });
             let deadline = Instant::now() + Duration::from_secs(60);
             let mut connection = Connection::until(deadline, &mut socket, &|| None);
             (&mut connection).write_all(&expected).expect("writes");
-            let mut read = vec![0; expected.len()];
-            (&mut connection).read_exact(&mut read).expect("reads");
-            assert!(read == expected);
+            let mut read_bytes = vec![0; expected.len()];
+            (&mut connection).read_exact(&mut read_bytes).expect("reads");
+            assert!(read_bytes == expected);
             assert!(exchange.join().expect("no panic"));
         });
     }

@@ -101,7 +101,7 @@ impl HostError {
 /// Returns a helper's text for use in an error: without control characters, and with at most
 /// [`REASON_MAX_CHARS`].
 pub(super) fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(REASON_MAX_CHARS).collect()
+    text.chars().filter(|character| !character.is_control()).take(REASON_MAX_CHARS).collect()
 }
 
 /// Returns the displayed name of a plugin format.
@@ -122,6 +122,6 @@ impl From<HostError> for ApiError {
 /// Returns a reason with a capital letter and a full stop.
 fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>());
+    let first = letters.next().map(|character| character.to_uppercase().collect::<String>());
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }

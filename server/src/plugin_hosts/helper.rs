@@ -99,8 +99,8 @@ impl<'a> HostHelper<'a> {
     /// Sends file descriptors after a request that announces them. If it fails, ends the helper.
     #[cfg(target_os = "linux")]
     pub(super) fn send_descriptors(&mut self, descriptors: [BorrowedFd<'_>; 3]) -> Result<(), HostError> {
-        let sent = self.socket.send_descriptors(descriptors);
-        sent.map_err(|error| self.end_after(FrameError::Socket(error), None))
+        let send_result = self.socket.send_descriptors(descriptors);
+        send_result.map_err(|error| self.end_after(FrameError::Socket(error), None))
     }
 
     /// If the helper has ended, or if an administrator has requested its end, ends all of its

@@ -68,9 +68,9 @@ impl<'a> PluginHost<'a> {
         plugin: &PluginRef,
         options: OpenOptions<'a>,
     ) -> Result<Self, HostError> {
-        let refused = |reason: &str| HostError::Refused { reason: reason.to_owned() };
+        let refusal = |reason: &str| HostError::Refused { reason: reason.to_owned() };
         let module =
-            plugin.module.to_str().ok_or_else(|| refused("the path of its module is not Unicode"))?;
+            plugin.module.to_str().ok_or_else(|| refusal("the path of its module is not Unicode"))?;
         let mut helper = HostHelper::start(hosts, options.is_cancelled, options.can_show_window)?;
         let hello = Request::Hello { protocol_version: PROTOCOL_VERSION };
         let answer = match helper.request(&hello, &[]) {

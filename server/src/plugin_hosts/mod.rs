@@ -108,8 +108,8 @@ impl PluginHosts {
         is_cancelled: &dyn Fn() -> bool,
         part: impl FnOnce() -> T,
     ) -> Result<T, HostError> {
-        let done = self.permits.run_part_of(runtime, user_id, is_cancelled, part);
-        done.map_err(std::io::Error::other)?.ok_or(HostError::Cancelled)
+        let permit_result = self.permits.run_part_of(runtime, user_id, is_cancelled, part);
+        permit_result.map_err(std::io::Error::other)?.ok_or(HostError::Cancelled)
     }
 
     /// Takes all permits, so that no further plugin is hosted until the result is dropped.

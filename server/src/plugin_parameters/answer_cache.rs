@@ -37,7 +37,7 @@ pub(super) struct AnswerCache(Mutex<VecDeque<(CacheKey, Bytes)>>);
 impl AnswerCache {
     pub(super) fn get(&self, key: &CacheKey) -> Option<Bytes> {
         let mut answers = self.lock();
-        let index = answers.iter().position(|(cached, _)| cached == key)?;
+        let index = answers.iter().position(|(cached_key, _)| cached_key == key)?;
         let entry = answers.remove(index)?;
         let answer = entry.1.clone();
         answers.push_front(entry);
@@ -50,7 +50,7 @@ impl AnswerCache {
             return;
         }
         let mut answers = self.lock();
-        answers.retain(|(cached, _)| *cached != key);
+        answers.retain(|(cached_key, _)| *cached_key != key);
         answers.push_front((key, answer.clone()));
         while answers.iter().map(|(_, answer)| answer.len()).sum::<usize>() > TOTAL_MAX_BYTES {
             answers.pop_back();

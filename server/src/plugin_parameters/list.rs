@@ -180,11 +180,11 @@ fn answer(
         return Ok(answer);
     }
     let is_cancelled = || caller.has_disconnected();
-    let wanted = Wanted { values: &values, state: with_state };
+    let wanted_values = Wanted { values: &values, state: with_state };
     let hosts = &state.plugin_hosts;
-    let reading = || read(hosts, &plugin, &setup, &wanted, &is_cancelled);
-    let read = hosts.run(runtime, &user.id, &is_cancelled, reading)??;
-    let list = ParameterList::of(plugin, read);
+    let read_parameters = || read(hosts, &plugin, &setup, &wanted_values, &is_cancelled);
+    let read_plugin = hosts.run(runtime, &user.id, &is_cancelled, read_parameters)??;
+    let list = ParameterList::of(plugin, read_plugin);
     let answer = Bytes::from(serde_json::to_vec(&list).map_err(ApiError::internal)?);
     cache.insert(key, &answer);
     Ok(answer)
@@ -192,9 +192,9 @@ fn answer(
 
 /// Returns the plugin with this id that the user may use.
 pub(super) async fn plugin(state: &AppState, user: &CurrentUser, plugin_id: &str) -> ApiResult<PluginRef> {
-    let found = state.plugins.find(user, plugin_id).await?;
-    state.plugin_hosts.check_format(found.format).await?;
-    Ok(found.into())
+    let scanned_plugin = state.plugins.find(user, plugin_id).await?;
+    state.plugin_hosts.check_format(scanned_plugin.format).await?;
+    Ok(scanned_plugin.into())
 }
 
 fn checked(values: &[PluginValue]) -> ApiResult<Vec<ParameterValue>> {
@@ -216,8 +216,8 @@ fn checked(values: &[PluginValue]) -> ApiResult<Vec<ParameterValue>> {
 }
 
 impl ParameterList {
-    fn of(plugin: PluginRef, read: ReadPlugin) -> Self {
-        let ReadPlugin { opened, sample_texts, value_texts, state } = read;
+    fn of(plugin: PluginRef, read_plugin: ReadPlugin) -> Self {
+        let ReadPlugin { opened, sample_texts, value_texts, state } = read_plugin;
         let has_side_chain = opened.has_side_chain();
         let parameters = opened.parameters.into_iter().zip(sample_texts);
         Self {

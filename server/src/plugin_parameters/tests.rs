@@ -64,10 +64,10 @@ async fn vst3_plugins_list_ids_units_and_texts() {
     assert_eq!((&room["is_automatable"], &master["is_automatable"]), (&json!(false), &json!(true)));
     // A parameter that cannot be automated can be set to a value.
     let params = json!({master["id"].to_string(): 0.25, room["id"].to_string(): 1.0});
-    let changed = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
-    let new_master = parameter(&changed, "Master level");
+    let changed_answer = send(&service, &json!({"plugin_id": ids[0], "params": params})).await.expect(200);
+    let new_master = parameter(&changed_answer, "Master level");
     assert_eq!((&new_master["value"], &new_master["text"]), (&json!(0.25), &new_master["texts"][25]));
-    let new_room = parameter(&changed, "Room");
+    let new_room = parameter(&changed_answer, "Room");
     let texts = new_room["texts"].as_array().expect("a list");
     assert_eq!((&new_room["value"], Some(&new_room["text"])), (&json!(1.0), texts.last()));
     assert_ne!(new_room["text"], room["text"]);
@@ -83,16 +83,16 @@ async fn values_of_a_request_have_the_texts_of_the_plugin() {
     assert_ne!(texts[37], texts[38]);
     let body = json!({"plugin_id": ids[0], "params": {"Cutoff": 0.37}, "values": [{"id": id, "value": 0.38}],
         "with_state": true});
-    let changed = send(&service, &body).await.expect(200);
-    let cutoff = parameter(&changed, "Cutoff");
+    let changed_answer = send(&service, &body).await.expect(200);
+    let cutoff = parameter(&changed_answer, "Cutoff");
     assert!((cutoff["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{cutoff}");
     assert_eq!(cutoff["text"], texts[37]);
-    assert_eq!(changed["value_texts"], json!([texts[38]]));
+    assert_eq!(changed_answer["value_texts"], json!([texts[38]]));
     // The state contains the values.
-    let restored = json!({"plugin_id": ids[0], "state": changed["state"]});
-    let restored = send(&service, &restored).await.expect(200);
-    let restored = parameter(&restored, "Cutoff");
-    assert!((restored["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{restored}");
+    let restored_answer = json!({"plugin_id": ids[0], "state": changed_answer["state"]});
+    let restored_answer = send(&service, &restored_answer).await.expect(200);
+    let restored_answer = parameter(&restored_answer, "Cutoff");
+    assert!((restored_answer["value"].as_f64().expect("a number") - 0.37).abs() < 1e-6, "{restored_answer}");
 }
 
 #[tokio::test]
@@ -102,19 +102,19 @@ async fn programs_change_the_values_and_become_a_state() {
     let programs = first["programs"].as_array().expect("a list");
     assert!(programs.len() > 5 && programs[5].as_str().is_some_and(|name| !name.is_empty()), "{programs:?}");
     let body = json!({"plugin_id": ids[0], "preset": 5, "with_state": true});
-    let selected = send(&service, &body).await.expect(200);
-    assert_eq!(selected["program"], 5);
+    let selected_answer = send(&service, &body).await.expect(200);
+    assert_eq!(selected_answer["program"], 5);
     // The plugin stores its values as text.
     let values = |list: &Value| -> Vec<i64> {
         let parameters = list["parameters"].as_array().expect("a list");
         let value = |parameter: &Value| parameter["value"].as_f64().expect("a number");
         parameters.iter().map(|parameter| (value(parameter) * 10_000.0).round() as i64).collect()
     };
-    assert_ne!(values(&selected), values(&first));
-    let restored =
-        send(&service, &json!({"plugin_id": ids[0], "state": selected["state"]})).await.expect(200);
-    assert_eq!(values(&restored), values(&selected));
-    assert_eq!(restored["program"], Value::Null);
+    assert_ne!(values(&selected_answer), values(&first));
+    let restored_answer =
+        send(&service, &json!({"plugin_id": ids[0], "state": selected_answer["state"]})).await.expect(200);
+    assert_eq!(values(&restored_answer), values(&selected_answer));
+    assert_eq!(restored_answer["program"], Value::Null);
 }
 
 /// Saves settings of a plugin as a preset file, and loads the file into the plugin.
@@ -125,22 +125,27 @@ async fn check_preset_file(module: &str, file_name: &str, start: &[u8]) {
     let list = send(&service, &json!({"plugin_id": id})).await.expect(200);
     let parameters = list["parameters"].as_array().expect("a list");
     let continuous = |parameter: &&Value| parameter["step_count"] == 0 && parameter["is_automatable"] == true;
-    let changed = parameters.iter().find(continuous).expect("a continuous parameter")["id"].to_string();
-    let params = json!({ changed: 0.375 });
-    let saved = save(&json!({"plugin_id": id, "params": params})).await;
-    assert_eq!(saved.status.as_u16(), 200, "{file_name}: {}", String::from_utf8_lossy(&saved.bytes));
-    assert!(saved.header("content-disposition").contains(file_name), "{file_name}");
-    assert!(saved.bytes.starts_with(start), "{file_name}");
+    let parameter_id = parameters.iter().find(continuous).expect("a continuous parameter")["id"].to_string();
+    let params = json!({ parameter_id: 0.375 });
+    let save_answer = save(&json!({"plugin_id": id, "params": params})).await;
+    assert_eq!(
+        save_answer.status.as_u16(),
+        200,
+        "{file_name}: {}",
+        String::from_utf8_lossy(&save_answer.bytes)
+    );
+    assert!(save_answer.header("content-disposition").contains(file_name), "{file_name}");
+    assert!(save_answer.bytes.starts_with(start), "{file_name}");
     let values = |list: &Value| -> Vec<i64> {
         let parameters = list["parameters"].as_array().expect("a list");
         let value = |parameter: &Value| parameter["value"].as_f64().expect("a number");
         parameters.iter().map(|parameter| (value(parameter) * 10_000.0).round() as i64).collect()
     };
     let expected = send(&service, &json!({"plugin_id": id, "params": params})).await.expect(200);
-    let preset = BASE64_STANDARD.encode(&saved.bytes);
-    let loaded = send(&service, &json!({"plugin_id": id, "preset": preset})).await.expect(200);
-    assert_eq!(values(&loaded), values(&expected), "{file_name}");
-    assert_ne!(values(&loaded), values(&list), "{file_name}");
+    let preset = BASE64_STANDARD.encode(&save_answer.bytes);
+    let loaded_answer = send(&service, &json!({"plugin_id": id, "preset": preset})).await.expect(200);
+    assert_eq!(values(&loaded_answer), values(&expected), "{file_name}");
+    assert_ne!(values(&loaded_answer), values(&list), "{file_name}");
 }
 
 #[tokio::test]
@@ -161,9 +166,9 @@ async fn invalid_requests_for_preset_files_are_refused() {
     save(&json!({"plugin_id": "none"})).await.problem(404, "not_found");
     save(&json!({"plugin_id": ids[0], "values": []})).await.problem(400, "unexpected_json");
     save(&json!({"plugin_id": ids[0], "params": {"Cut": 1}})).await.problem(422, "bad_plugin_parameter");
-    let remote =
+    let remote_answer =
         service.app.remote(Method::POST, PRESET_FILE).json(&json!({"plugin_id": ids[0]})).send().await;
-    remote.problem(401, "token_missing");
+    remote_answer.problem(401, "token_missing");
 }
 
 #[tokio::test]
@@ -172,11 +177,12 @@ async fn lists_are_cached_by_module_and_request() {
     let body = json!({"plugin_id": ids[0]});
     let first = send(&service, &body).await.expect(200);
     // Without a permit, no plugin can be started.
-    let all = service.app.state.plugin_hosts.take_all();
+    let all_permits = service.app.state.plugin_hosts.take_all();
     assert_eq!(send(&service, &body).await.expect(200), first);
-    drop(all);
-    let other = send(&service, &json!({"plugin_id": ids[0], "params": {"Volume": 0.1}})).await.expect(200);
-    assert_ne!(other, first);
+    drop(all_permits);
+    let other_parameter =
+        send(&service, &json!({"plugin_id": ids[0], "params": {"Volume": 0.1}})).await.expect(200);
+    assert_ne!(other_parameter, first);
 }
 
 #[tokio::test]

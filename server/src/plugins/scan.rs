@@ -184,7 +184,7 @@ fn scanned_soundfonts(scan: &Scan, system: &Snapshot, of_user: &Snapshot) -> Vec
     let directories = directories(scan);
     let directory = |soundfont: &SoundFont| soundfont.path().and_then(|path| directories.get(path)).copied();
     let in_folders = system.soundfonts.iter().filter(|soundfont| directory(soundfont).is_some());
-    let uploaded =
+    let upload_result =
         of_user.soundfonts.iter().filter(|soundfont| soundfont.summary.source == SoundFontSource::Upload);
     let scanned = |soundfont: &SoundFont| ScannedSoundFont {
         soundfont_id: soundfont.summary.soundfont_id.clone(),
@@ -194,7 +194,7 @@ fn scanned_soundfonts(scan: &Scan, system: &Snapshot, of_user: &Snapshot) -> Vec
         path: soundfont.path().map(|path| path.display().to_string()),
         directory: directory(soundfont).map(|path| path.display().to_string()),
     };
-    in_folders.chain(uploaded).map(scanned).collect()
+    in_folders.chain(upload_result).map(scanned).collect()
 }
 
 /// Returns the SoundFonts in the caller's folders that are not used, each with the reason.

@@ -46,16 +46,16 @@ pub(super) struct VstPlugin {
 }
 
 impl From<&FoundPlugin> for VstPlugin {
-    fn from(found: &FoundPlugin) -> Self {
-        let plugin = found.plugin.clone();
+    fn from(scanned_plugin: &FoundPlugin) -> Self {
+        let plugin = scanned_plugin.plugin.clone();
         Self {
             plugin_id: plugin.plugin_id,
             name: plugin.name,
-            format: found.format.into(),
+            format: scanned_plugin.format.into(),
             vendor: plugin.vendor,
             version: plugin.version,
             categories: plugin.categories,
-            path: found.module.display().to_string(),
+            path: scanned_plugin.module.display().to_string(),
         }
     }
 }

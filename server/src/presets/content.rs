@@ -164,10 +164,13 @@ mod tests {
               "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
             { "id": "e8", "type": "vst3", "plugin_id": "x", "state": "AAAA" },
         ] });
-        let stored = check_content(PresetKind::EffectChain, &chain).expect("a valid preset");
-        assert_eq!(stored["effects"][0]["params"], chain["effects"][0]["params"]);
-        assert_eq!(stored["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
-        assert!(!stored.to_string().contains("side_chain") && !stored.to_string().contains("e7"), "{stored}");
+        let stored_chain = check_content(PresetKind::EffectChain, &chain).expect("a valid preset");
+        assert_eq!(stored_chain["effects"][0]["params"], chain["effects"][0]["params"]);
+        assert_eq!(stored_chain["effects"][1], json!({ "type": "vst3", "plugin_id": "x", "state": "AAAA" }));
+        assert!(
+            !stored_chain.to_string().contains("side_chain") && !stored_chain.to_string().contains("e7"),
+            "{stored_chain}"
+        );
     }
 
     #[test]

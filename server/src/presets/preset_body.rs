@@ -66,9 +66,11 @@ impl PresetBody {
             Ok(valid_content) => self.content = JsonText::of_value(&valid_content),
             Err(faults) => errors.extend(faults),
         }
-        let Some(first) = errors.first() else { return Ok(self) };
-        let detail =
-            format!("The preset is not valid. The first error is at {}: {}", first.pointer, first.detail);
+        let Some(first_error) = errors.first() else { return Ok(self) };
+        let detail = format!(
+            "The preset is not valid. The first error is at {}: {}",
+            first_error.pointer, first_error.detail
+        );
         Err(ApiError::Invalid { code: "invalid_preset", detail, errors })
     }
 }

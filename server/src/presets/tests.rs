@@ -30,35 +30,39 @@ async fn a_preset_is_stored_read_replaced_and_deleted() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let answer = create(&app, &token, &chain(" My echo ")).await;
-    let stored = answer.expect(201);
-    assert_eq!((&stored["name"], &stored["source"]), (&json!("My echo"), &json!("user")));
-    assert_eq!(stored["content"]["effects"][0].get("id"), None);
+    let stored_preset = answer.expect(201);
+    assert_eq!((&stored_preset["name"], &stored_preset["source"]), (&json!("My echo"), &json!("user")));
+    assert_eq!(stored_preset["content"]["effects"][0].get("id"), None);
     let path = answer.header("location").to_owned();
-    assert_eq!(path, format!("{PATH}/{}", stored["id"].as_str().expect("an id")));
-    let read = |path: String| app.remote(Method::GET, &path).token(&token).send();
-    assert_eq!(read(path.clone()).await.expect(200), stored);
+    assert_eq!(path, format!("{PATH}/{}", stored_preset["id"].as_str().expect("an id")));
+    let read_path = |path: String| app.remote(Method::GET, &path).token(&token).send();
+    assert_eq!(read_path(path.clone()).await.expect(200), stored_preset);
 
     let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
     let instrument = json!({ "kind": "instrument", "name": "Keys", "content": { "synth_engine": engine } });
-    let replaced = app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.expect(200);
-    assert_eq!((&replaced["kind"], &replaced["category"]), (&json!("instrument"), &json!("")));
-    assert_eq!((&replaced["created_at"], &replaced["id"]), (&stored["created_at"], &stored["id"]));
-    assert_eq!(read(path.clone()).await.expect(200), replaced);
+    let replace_answer =
+        app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.expect(200);
+    assert_eq!((&replace_answer["kind"], &replace_answer["category"]), (&json!("instrument"), &json!("")));
+    assert_eq!(
+        (&replace_answer["created_at"], &replace_answer["id"]),
+        (&stored_preset["created_at"], &stored_preset["id"])
+    );
+    assert_eq!(read_path(path.clone()).await.expect(200), replace_answer);
 
     app.remote(Method::DELETE, &path).token(&token).send().await.expect(204);
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
     app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.problem(404, "not_found");
-    read(path).await.problem(404, "not_found");
+    read_path(path).await.problem(404, "not_found");
 }
 
 #[tokio::test]
 async fn an_invalid_preset_is_refused_with_all_its_errors() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let mut wrong = chain("");
-    wrong["category"] = "x".repeat(65).into();
-    wrong["content"]["effects"][0]["params"]["feedback"] = json!(1.5);
-    let answer = create(&app, &token, &wrong).await;
+    let mut wrong_chain = chain("");
+    wrong_chain["category"] = "x".repeat(65).into();
+    wrong_chain["content"]["effects"][0]["params"]["feedback"] = json!(1.5);
+    let answer = create(&app, &token, &wrong_chain).await;
     let detail = answer.problem(400, "invalid_preset");
     assert!(detail.contains("/name") && detail.contains("1 to 200"), "{detail}");
     let errors = answer.json()["errors"].clone();
@@ -67,9 +71,9 @@ async fn an_invalid_preset_is_refused_with_all_its_errors() {
     assert_eq!(pointers, ["/name", "/category", "/content/effects/0/params/feedback"]);
     assert!(errors[2]["detail"].as_str().is_some_and(|text| text.contains("0 to 0.98")), "{errors}");
 
-    let mut unknown = chain("x");
-    unknown["colour"] = "red".into();
-    create(&app, &token, &unknown).await.problem(400, "unexpected_json");
+    let mut unknown_chain = chain("x");
+    unknown_chain["colour"] = "red".into();
+    create(&app, &token, &unknown_chain).await.problem(400, "unexpected_json");
     let mut kind = chain("x");
     kind["kind"] = "drum".into();
     create(&app, &token, &kind).await.problem(400, "unexpected_json");
@@ -83,20 +87,20 @@ async fn user_presets_are_listed_before_factory_presets() {
     for name in ["First", "Second", "Third"] {
         create(&app, &token, &chain(name)).await.expect(201);
     }
-    let all = list(&app, &token, "?limit=200").await;
-    let everything = names(&all);
+    let all_presets = list(&app, &token, "?limit=200").await;
+    let everything = names(&all_presets);
     assert_eq!(everything[..3], ["Third", "Second", "First"]);
-    assert!(everything.len() >= 43 && all["next_cursor"].is_null(), "{}", everything.len());
-    assert!(all["items"][0].get("content").is_none());
+    assert!(everything.len() >= 43 && all_presets["next_cursor"].is_null(), "{}", everything.len());
+    assert!(all_presets["items"][0].get("content").is_none());
 
-    let (mut seen, mut query) = (Vec::new(), "?limit=2".to_owned());
+    let (mut seen_ids, mut query) = (Vec::new(), "?limit=2".to_owned());
     loop {
         let page = list(&app, &token, &query).await;
-        seen.extend(names(&page).iter().map(|name| (*name).to_owned()));
+        seen_ids.extend(names(&page).iter().map(|name| (*name).to_owned()));
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         query = format!("?limit=2&cursor={cursor}");
     }
-    assert_eq!(seen, everything);
+    assert_eq!(seen_ids, everything);
 }
 
 #[tokio::test]
@@ -143,8 +147,8 @@ async fn factory_presets_can_be_read_but_not_changed() {
 async fn users_cannot_reach_presets_of_other_users() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
-    let stored = create(&app, &ada, &chain("Hers")).await.expect(201);
-    let path = format!("{PATH}/{}", stored["id"].as_str().expect("an id"));
+    let stored_preset = create(&app, &ada, &chain("Hers")).await.expect(201);
+    let path = format!("{PATH}/{}", stored_preset["id"].as_str().expect("an id"));
     for token in [&bob, &app.admin_token().await] {
         app.remote(Method::GET, &path).token(token).send().await.problem(404, "not_found");
         app.remote(Method::PUT, &path).token(token).json(&chain("x")).send().await.problem(404, "not_found");

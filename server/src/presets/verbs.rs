@@ -24,21 +24,22 @@ pub(super) async fn list(
     Query(query): Query<PresetQuery>,
 ) -> ApiResult<Json<Page<PresetSummary>>> {
     let limit = page.limit()?;
-    let after = page.position()?;
+    let page_position = page.position()?;
     let count = limit + 1;
     let mut presets = Vec::new();
-    let in_factory = after.as_ref().is_some_and(|position| factory::is_id(&position.id));
+    let in_factory = page_position.as_ref().is_some_and(|position| factory::is_id(&position.id));
     if query.includes(PresetSource::User) && !in_factory {
         let is_search = query.search_key().is_some() || query.category_key().is_some();
         let (db, owner_id) = (state.db.clone(), user.id.clone());
-        let (query, after) = (query.clone(), after.clone());
+        let (query, page_position) = (query.clone(), page_position.clone());
         let reading =
-            async move { Ok(store::read_page(&db, &owner_id, &query, after.as_ref(), count).await?) };
+            async move { Ok(store::read_page(&db, &owner_id, &query, page_position.as_ref(), count).await?) };
         presets = read_list(&state, &user.id, is_search, reading).await?;
     }
     if query.includes(PresetSource::Factory) {
-        let after = after.filter(|_| in_factory);
-        let matching = factory::matching_presets(&query, after.as_ref().map(|position| position.id.as_str()));
+        let page_position = page_position.filter(|_| in_factory);
+        let matching =
+            factory::matching_presets(&query, page_position.as_ref().map(|position| position.id.as_str()));
         presets.extend(matching.take(count as usize - presets.len()));
     }
     let position_of = |preset: &PresetSummary| Position {

@@ -112,17 +112,17 @@ impl Export {
         let (mut originals, mut count) = (Vec::new(), 0);
         for id in ids {
             self.check_caller()?;
-            let original = match existing_ids.contains(&id) {
+            let original_file = match existing_ids.contains(&id) {
                 true => audio::find_original(&self.state, &self.runtime, &self.owner_id, &id)?,
                 false => None,
             };
-            count += usize::from(original.is_some());
+            count += usize::from(original_file.is_some());
             if count > max {
                 let detail =
                     format!("The project uses more than {max} audio files, the maximum for a {format}.");
                 return Err(ApiError::Unprocessable { code: "too_many_files", detail });
             }
-            originals.push((id, original));
+            originals.push((id, original_file));
         }
         Ok(originals)
     }
@@ -154,7 +154,7 @@ impl Export {
         let ArchiveStart { mut zip, reserved_bytes, audio, etag, save_as } = archive_start;
         for (entry, file) in &audio {
             self.check_caller()?;
-            let mut original = audio::open_original(&self.state, &file.sha256)?.ok_or_else(|| {
+            let mut original_file = audio::open_original(&self.state, &file.sha256)?.ok_or_else(|| {
                 let detail = format!(
                     "The audio file `{}` was deleted while the archive was made; try again.",
                     file.id
@@ -163,7 +163,7 @@ impl Export {
             })?;
             let is_large = file.size_bytes >= u64::from(u32::MAX);
             zip.start_file(entry, options(CompressionMethod::Stored).large_file(is_large))?;
-            io::copy(&mut original, &mut zip)?;
+            io::copy(&mut original_file, &mut zip)?;
         }
         let mut writer = zip.finish()?;
         writer.flush()?;

@@ -1,10 +1,10 @@
 //! Code for bundles and DAWproject files. Both are zip archives of a project and its audio files.
 //!
-//! An import or export of many audio files takes long, so many of them may run at the same time,
-//! one per user. Documents need much memory, so only few are read or written at the same time: an
-//! import or an export waits for a permit ([`Import::with_document`], [`Export::with_document`]),
-//! and afterwards keeps only lists of files. Each audio file of an import waits for a permit, as
-//! all files that are decoded do. So archives with thousands of files do not block the archives and
+//! An import or export of many audio files takes long, so they may run at the same time, one per
+//! user. Documents need much memory, so only few are read or written at the same time: an import or
+//! an export waits for a permit ([`Import::with_document`], [`Export::with_document`]), and
+//! afterwards keeps only lists of files. Each audio file of an import waits for a permit, as all
+//! files that are decoded do. So archives with thousands of files do not block the archives and
 //! uploads of other users.
 
 mod export;

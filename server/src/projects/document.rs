@@ -216,13 +216,13 @@ pub(super) fn read_stored(source: &StoredDocument, text: &str) -> Result<JsonTex
 }
 
 fn invalid_project_error(count: usize, errors: Vec<FieldError>) -> ApiError {
-    let first = errors.first().map_or(String::new(), |error| {
+    let first_error = errors.first().map_or(String::new(), |error| {
         let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
         format!(" The first error is at {location}: {}", error.detail)
     });
     ApiError::Invalid {
         code: "invalid_project",
-        detail: format!("The project is not valid; it has {}.{first}", counted(count, "error")),
+        detail: format!("The project is not valid; it has {}.{first_error}", counted(count, "error")),
         errors,
     }
 }

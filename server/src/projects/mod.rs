@@ -136,8 +136,8 @@ pub(crate) async fn find_faults(db: &Db) -> Result<Vec<String>, ApiError> {
     let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
     loop {
         let page = store::read_documents_after(db, &owner_id, &id, PAGE_SIZE).await?;
-        let Some(last) = page.last() else { return Ok(faults) };
-        (owner_id, id) = (last.0.clone(), last.1.clone());
+        let Some(last_project) = page.last() else { return Ok(faults) };
+        (owner_id, id) = (last_project.0.clone(), last_project.1.clone());
         for (owner_id, id, text) in page {
             let is_readable =
                 text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
@@ -170,12 +170,12 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     id: &str,
     work: impl FnOnce(JsonText) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let reading = move |source: &StoredDocument, text: String| {
+    let read_document = move |source: &StoredDocument, text: String| {
         let document = document::read_stored(source, &text)?;
         drop(text);
         work(document)
     };
-    UnreadDocument::find_current(state, owner_id, id).await?.read(state, reading).await
+    UnreadDocument::find_current(state, owner_id, id).await?.read(state, read_document).await
 }
 
 /// Returns the text of the current document of a user's project as it is stored, without an

@@ -50,9 +50,9 @@ pub(super) async fn restore(
     headers: HeaderMap,
 ) -> ApiResult<SavedAnswer> {
     let not_found_error = || ApiError::not_found("project", &id);
-    let current =
+    let current_revision =
         store::find_current_revision(&state.db, &user.id, &id).await?.ok_or_else(not_found_error)?;
-    let base_revision = parse_expected_revision(&headers)?.unwrap_or(current);
+    let base_revision = parse_expected_revision(&headers)?.unwrap_or(current_revision);
     let unread_document = UnreadDocument::find_revision(&state, &user.id, &id, revision).await?;
     let copy =
         move |source: &StoredDocument, text: String| Document::copy_of(source, &text, &id, str::to_owned);

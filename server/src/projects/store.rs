@@ -140,8 +140,8 @@ pub(super) async fn save(
     .await?;
     let Some(revision) = revision else {
         transaction.rollback().await?;
-        let current = find_current_revision(db, owner_id, &document.project_id).await?;
-        return Ok(current.map_or(SaveOutcome::Missing, SaveOutcome::Stale));
+        let current_revision = find_current_revision(db, owner_id, &document.project_id).await?;
+        return Ok(current_revision.map_or(SaveOutcome::Missing, SaveOutcome::Stale));
     };
     insert_revision(&mut transaction, owner_id, document, revision, &updated_at).await?;
     sqlx::query("DELETE FROM project_revisions WHERE owner_id = $1 AND project_id = $2 AND revision <= $3")

@@ -29,8 +29,8 @@ impl UnreadDocument {
     /// # Errors
     /// 404 if the user has no such project.
     pub(super) async fn find_current(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Self> {
-        let current = store::find_current_size(&state.db, owner_id, id).await?;
-        let (revision, size_bytes) = current.ok_or_else(|| ApiError::not_found("project", id))?;
+        let current_size = store::find_current_size(&state.db, owner_id, id).await?;
+        let (revision, size_bytes) = current_size.ok_or_else(|| ApiError::not_found("project", id))?;
         let source = StoredDocument::Current(id.to_owned());
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
@@ -63,11 +63,11 @@ impl UnreadDocument {
     ) -> ApiResult<T> {
         let (runtime, db) = (Handle::current(), state.db.clone());
         let (owner_id, size_bytes) = (self.owner_id.clone(), self.size_bytes);
-        let reading = move || {
+        let read_document = move || {
             let text = runtime.block_on(self.read_text(&db))?;
             work(&self.source, text)
         };
-        with_unread_document(&owner_id, size_bytes, reading).await
+        with_unread_document(&owner_id, size_bytes, read_document).await
     }
 
     /// Reads the text. The caller must already have a permit.

@@ -113,8 +113,8 @@ async fn a_project_with_more_than_a_thousand_effects_is_refused() {
         song
     };
     create(&app, &song(20, 50)).await.expect(201);
-    let many = song(400, 16);
-    for answer in [create(&app, &many).await, save(&app, "song", 1, &many).await] {
+    let many_songs = song(400, 16);
+    for answer in [create(&app, &many_songs).await, save(&app, "song", 1, &many_songs).await] {
         answer.problem(400, "invalid_project");
         let errors = &answer.json()["errors"];
         let detail = errors[0]["detail"].as_str().expect("a reason");
@@ -139,8 +139,8 @@ async fn an_invalid_project_is_refused_with_the_paths_of_its_errors() {
     save(&app, "song", 1, &song).await.problem(400, "invalid_project");
     assert_eq!(read(&app, "song").await.header("etag"), "\"1\"");
 
-    let newer = json!({ "schema_version": 99, "project_id": "later", "tracks": [] });
-    let answer = create(&app, &newer).await;
+    let newer_project = json!({ "schema_version": 99, "project_id": "later", "tracks": [] });
+    let answer = create(&app, &newer_project).await;
     let detail = answer.problem(400, "invalid_project");
     assert!(detail.contains("99"), "{detail}");
     assert_eq!(answer.json()["errors"][0]["pointer"], "/schema_version");
@@ -200,19 +200,19 @@ async fn invalid_and_oversized_bodies_are_refused_with_a_fitting_status() {
         .await
         .problem(400, "malformed_json");
 
-    let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
-    let detail = post(Body::from(large.clone())).await.problem(413, "too_large");
+    let large_document = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
+    let detail = post(Body::from(large_document.clone())).await.problem(413, "too_large");
     assert!(detail.contains("4096"), "{detail}");
     // The first body has no `Content-Length`; the second has a wrong one.
     let pieces = futures_util::stream::iter(
-        large.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
+        large_document.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
     );
     let stream = Body::from_stream(futures_util::StreamExt::map(pieces, Ok::<_, std::io::Error>));
     post(stream).await.problem(413, "too_large");
     let call = app.local(Method::POST, LIST).header("content-length", "99999999999");
     call.raw("application/json", "{}").send().await.problem(413, "too_large");
-    let broken = futures_util::stream::iter([Ok("{\"tracks\""), Err(std::io::Error::other("gone"))]);
-    post(Body::from_stream(broken)).await.problem(408, "body_incomplete");
+    let broken_body = futures_util::stream::iter([Ok("{\"tracks\""), Err(std::io::Error::other("gone"))]);
+    post(Body::from_stream(broken_body)).await.problem(408, "body_incomplete");
 }
 
 #[tokio::test]
@@ -288,8 +288,8 @@ async fn projects_are_listed_in_pages() {
         }
     }
     assert_eq!(project_ids, ["p1", "p4", "p3", "p2", "p0"]);
-    let all = app.local(Method::GET, LIST).send().await.expect(200);
-    let first = &all["items"][0];
+    let all_projects = app.local(Method::GET, LIST).send().await.expect(200);
+    let first = &all_projects["items"][0];
     assert_eq!((&first["name"], &first["revision"]), (&json!("Song 1 again"), &json!(2)));
     assert!(first["size_bytes"].as_i64().is_some_and(|size| size > 50) && first["updated_at"].is_string());
     for query in ["?limit=0", "?limit=1000", "?limit=x"] {
@@ -302,8 +302,8 @@ async fn projects_are_listed_in_pages() {
 async fn the_last_fifty_revisions_are_kept_and_can_be_restored() {
     let app = TestApp::start().await;
     create(&app, &project("song", "Take 1")).await.expect(201);
-    let last = i64::from(REVISIONS_KEPT) + 5;
-    for revision in 1..last {
+    let last_revision = i64::from(REVISIONS_KEPT) + 5;
+    for revision in 1..last_revision {
         save(&app, "song", revision, &project("song", &format!("Take {}", revision + 1))).await.expect(200);
     }
     let revisions = app.local(Method::GET, &format!("{LIST}/song/revisions")).send().await.expect(200);
@@ -314,15 +314,15 @@ async fn the_last_fifty_revisions_are_kept_and_can_be_restored() {
         .filter_map(|revision| revision["revision"].as_i64())
         .collect();
     assert_eq!(numbers.len(), REVISIONS_KEPT as usize);
-    assert_eq!((numbers[0], numbers[49]), (last, 6));
+    assert_eq!((numbers[0], numbers[49]), (last_revision, 6));
 
     let restore =
         |revision: i64| app.local(Method::POST, &format!("{LIST}/song/revisions/{revision}/restore"));
     restore(5).send().await.problem(404, "not_found");
     restore(7).header("if-match", "\"3\"").send().await.problem(412, "stale_revision");
-    let answer = restore(7).header("if-match", &format!("\"{last}\"")).send().await;
-    assert_eq!(answer.expect(200)["revision"], last + 1);
-    assert_eq!(answer.header("etag"), format!("\"{}\"", last + 1));
+    let answer = restore(7).header("if-match", &format!("\"{last_revision}\"")).send().await;
+    assert_eq!(answer.expect(200)["revision"], last_revision + 1);
+    assert_eq!(answer.header("etag"), format!("\"{}\"", last_revision + 1));
     assert_eq!(read(&app, "song").await.expect(200)["name"], "Take 7");
     restore(8).send().await.expect(200);
     let call = app.local(Method::POST, &format!("{LIST}/song/revisions/x/restore"));
@@ -472,12 +472,12 @@ async fn a_save_on_a_full_disk_is_refused_with_507_and_changes_nothing() {
         sqlx::query("PRAGMA max_page_count = 1").execute(&mut **connection).await.expect("a pragma");
     }
     drop(connections);
-    let mut large = project("song", "Two");
-    large["client"] = "x".repeat(500_000).into();
-    save(&app, "song", 1, &large).await.problem(507, "storage_full");
-    let mut other = large.clone();
-    other["project_id"] = "other".into();
-    create(&app, &other).await.problem(507, "storage_full");
+    let mut large_document = project("song", "Two");
+    large_document["client"] = "x".repeat(500_000).into();
+    save(&app, "song", 1, &large_document).await.problem(507, "storage_full");
+    let mut changed_project = large_document.clone();
+    changed_project["project_id"] = "other".into();
+    create(&app, &changed_project).await.problem(507, "storage_full");
     let answer = read(&app, "song").await;
     assert_eq!((answer.expect(200)["name"].as_str(), answer.header("etag")), (Some("One"), "\"1\""));
     read(&app, "other").await.problem(404, "not_found");

@@ -308,8 +308,8 @@ mod tests {
         let first = reserve(&budget, "ada", 60);
         assert_eq!(order(&budget, first, 0, &[("ada", 90), ("ada", 20)]).len(), 2);
         let first = reserve(&budget, "ada", 60);
-        let granted = order(&budget, first, 0, &[("bob", 90), ("bob", 30)]);
-        assert_eq!(granted, ["bob", "bob"]);
+        let granted_claims = order(&budget, first, 0, &[("bob", 90), ("bob", 30)]);
+        assert_eq!(granted_claims, ["bob", "bob"]);
     }
 
     #[test]
@@ -318,8 +318,8 @@ mod tests {
         let first = reserve(&budget, "ada", 80);
         // Bob's large render waits for Ada's first render. Eve's small render runs at the same time
         // as Ada's first render. Ada's second render waits for her first.
-        let granted = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 15)]);
-        assert_eq!(granted[0], "eve");
+        let granted_claims = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 15)]);
+        assert_eq!(granted_claims[0], "eve");
         assert!(budget.lock().running_claims.is_empty());
     }
 

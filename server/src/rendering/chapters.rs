@@ -39,7 +39,7 @@ pub(super) fn chapters(
 
 /// Returns the name of a marker without control characters, and with at most [`NAME_MAX_BYTES`].
 fn chapter_name(name: &str) -> String {
-    let mut name: String = name.chars().filter(|letter| !letter.is_control()).collect();
+    let mut name: String = name.chars().filter(|character| !character.is_control()).collect();
     name.truncate(name.floor_char_boundary(NAME_MAX_BYTES));
     name
 }
@@ -61,16 +61,17 @@ mod tests {
     fn markers_in_the_range_become_chapters_in_order() {
         // At 120 beats per minute, 1,920 ticks are one second.
         let project = project(&[(3_840, "Ver\0se"), (0, "Intro"), (1_920, "B"), (9_600, "Late")]);
-        let found = chapters(&project, 48_000, &(48_000..240_000), 44_100).expect("a tempo map");
+        let song_chapters = chapters(&project, 48_000, &(48_000..240_000), 44_100).expect("a tempo map");
         let expected = [(0, "B"), (44_100, "Verse")];
-        assert_eq!(found, expected.map(|(frame, name)| Chapter { frame, name: name.to_owned() }));
+        assert_eq!(song_chapters, expected.map(|(frame, name)| Chapter { frame, name: name.to_owned() }));
     }
 
     #[test]
     fn names_and_numbers_are_bounded() {
-        let many: Vec<_> = (0..1_000).map(|tick| (tick, "")).collect();
-        let found = chapters(&project(&many), 48_000, &(0..48_000), 48_000).expect("a tempo map");
-        assert_eq!(found.len(), CHAPTERS_MAX);
+        let many_markers: Vec<_> = (0..1_000).map(|tick| (tick, "")).collect();
+        let song_chapters =
+            chapters(&project(&many_markers), 48_000, &(0..48_000), 48_000).expect("a tempo map");
+        assert_eq!(song_chapters.len(), CHAPTERS_MAX);
         assert_eq!(chapter_name(&"é".repeat(500)).len(), NAME_MAX_BYTES);
     }
 }

@@ -46,9 +46,10 @@ pub fn convert(
 ) -> Result<FileReport, RenderError> {
     let ratio = f64::from(options.sample_rate_hz) / f64::from(shape.sample_rate_hz.max(1));
     let max_frames = (shape.frames as f64 * ratio).ceil() as u64;
-    let temporary = TemporaryFiles::open(options, max_frames, workspace)?;
+    let temporary_files = TemporaryFiles::open(options, max_frames, workspace)?;
     let rate_hz = shape.sample_rate_hz;
-    let mut delivery = Delivery::new(destination, rate_hz, options, DITHER_SEED, Content::File, temporary)?;
+    let mut delivery =
+        Delivery::new(destination, rate_hz, options, DITHER_SEED, Content::File, temporary_files)?;
     let (mut left, mut right, mut frames) = (Vec::new(), Vec::new(), 0);
     loop {
         source.read(&mut left, &mut right)?;

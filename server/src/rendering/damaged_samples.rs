@@ -10,7 +10,7 @@ pub struct DamagedSamples {
     /// Number of the samples.
     count: usize,
     /// The first sample, and the reason why it cannot be decoded.
-    first: String,
+    first_sample: String,
 }
 
 impl DamagedSamples {
@@ -18,17 +18,17 @@ impl DamagedSamples {
     /// The presets must have been prepared.
     pub(super) fn find(bank: &Bank, soundfont_id: &str, presets: &[(u16, u8)]) -> Option<Self> {
         let undecodable_samples = bank.undecodable(presets);
-        let first = undecodable_samples.first()?.to_string();
-        Some(Self { soundfont_id: soundfont_id.to_owned(), count: undecodable_samples.len(), first })
+        let first_sample = undecodable_samples.first()?.to_string();
+        Some(Self { soundfont_id: soundfont_id.to_owned(), count: undecodable_samples.len(), first_sample })
     }
 
     /// Describes the samples in a sentence.
     pub(super) fn in_words(&self) -> String {
-        let Self { soundfont_id, count, first } = self;
+        let Self { soundfont_id, count, first_sample } = self;
         match count {
-            1 => format!("A sample of the SoundFont `{soundfont_id}` is silent: {first}."),
+            1 => format!("A sample of the SoundFont `{soundfont_id}` is silent: {first_sample}."),
             _ => format!(
-                "{count} samples of the SoundFont `{soundfont_id}` are silent; the first is: {first}."
+                "{count} samples of the SoundFont `{soundfont_id}` are silent; the first is: {first_sample}."
             ),
         }
     }

@@ -149,19 +149,19 @@ mod tests {
         // The file stays sparse, so it takes no disk space.
         file.set_len(FILE_BYTES as u64).expect("sets the size");
         let bytes = map_file(&file).expect("maps the file");
-        let all: &[u8] = (*bytes).as_ref();
-        let read = || all.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>();
+        let all_bytes: &[u8] = (*bytes).as_ref();
+        let read_pages = || all_bytes.iter().step_by(4096).map(|byte| u64::from(*byte)).sum::<u64>();
         // Other tests map files and release pages at the same time, so several attempts may be
         // needed.
         let is_released = (0..50).any(|_| {
-            assert_eq!(read(), 0);
-            let before = resident_bytes().expect("a number");
+            assert_eq!(read_pages(), 0);
+            let bytes_before = resident_bytes().expect("a number");
             BANK_MAPS.lock().expect("a lock").release_pages();
-            let after = resident_bytes().expect("a number");
-            before > RESIDENT_MAX_BYTES && after < before - RESIDENT_MAX_BYTES / 2
+            let bytes_after = resident_bytes().expect("a number");
+            bytes_before > RESIDENT_MAX_BYTES && bytes_after < bytes_before - RESIDENT_MAX_BYTES / 2
         });
         assert!(is_released);
-        assert_eq!(read(), 0);
+        assert_eq!(read_pages(), 0);
     }
 
     #[cfg(target_os = "linux")]

@@ -154,7 +154,7 @@ impl<W: Write + Seek> MixPass<W> {
         let max_frames = frame + render.max_frames();
         // Tracks that the user muted are not reported as silent.
         let is_open = |index: &usize| render.lets_through(*index) && session.tracks[*index].gain != 0.0;
-        let audible: Vec<usize> = playing_tracks.iter().copied().filter(is_open).collect();
+        let audible_tracks: Vec<usize> = playing_tracks.iter().copied().filter(is_open).collect();
         let mut pass = Pass::begin(&prepared_render.reservation);
         // The frames before a range are rendered too, because notes and tails can last into the
         // range.
@@ -191,7 +191,8 @@ impl<W: Write + Seek> MixPass<W> {
             }
             let progress = frame as f64 / max_frames.max(1) as f64;
             for file in running_files.extract_if(.., |file| file.ends_before(frame)) {
-                let (index, report) = file.finish(prepared_render, &audible, &mut |_| observer(progress))?;
+                let (index, report) =
+                    file.finish(prepared_render, &audible_tracks, &mut |_| observer(progress))?;
                 on_finished(index, report);
             }
             if is_due {
@@ -201,7 +202,7 @@ impl<W: Write + Seek> MixPass<W> {
         levels.read_from(&mut render);
         for mut file in running_files {
             file.add_levels(&levels);
-            let (index, report) = file.finish(prepared_render, &audible, observer)?;
+            let (index, report) = file.finish(prepared_render, &audible_tracks, observer)?;
             on_finished(index, report);
         }
         Ok(())

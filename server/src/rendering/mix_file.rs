@@ -76,9 +76,9 @@ impl<W: Write + Seek> WaitingFile<W> {
         sources: &mut dyn Sources,
     ) -> Result<RunningFile<W>, RenderError> {
         let Self { index, options, range, max_frames, destination } = self;
-        let temporary = TemporaryFiles::open(&options, max_frames, sources)?;
+        let temporary_files = TemporaryFiles::open(&options, max_frames, sources)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
-        let delivery = Delivery::new(destination, rate_hz, &options, seed, Content::Mix, temporary)?;
+        let delivery = Delivery::new(destination, rate_hz, &options, seed, Content::Mix, temporary_files)?;
         Ok(RunningFile { index, range, delivery, levels: Levels::new(session.tracks.len()) })
     }
 }

@@ -256,8 +256,8 @@ mod tests {
             attempts,
         };
         assert_eq!(report(3.0, 1).loudness_warning(Some(-14.05)), None);
-        for limited in [report(3.0, 1), report(0.0, 2)] {
-            let warning = limited.loudness_warning(Some(-14.37)).expect("a warning");
+        for limited_report in [report(3.0, 1), report(0.0, 2)] {
+            let warning = limited_report.loudness_warning(Some(-14.37)).expect("a warning");
             assert_eq!(
                 warning,
                 "The loudness is -14.4 LUFS instead of -14.0 LUFS, because the limiter keeps the true peak at or \

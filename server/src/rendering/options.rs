@@ -82,8 +82,8 @@ impl MixOptions {
         self.bit_depth.into()
     }
 
-    /// Returns the maximum amount by which dither and rounding can change a sample, where full
-    /// scale is 1, with a margin for peaks between the samples.
+    /// Returns the maximum amount by which dither and rounding can change a sample, with a margin
+    /// for peaks between the samples. Full scale is 1.
     pub(super) fn quantization_peak(&self) -> f64 {
         let Some(bits) = self.sample_format().integer_bits() else { return 0.0 };
         // The noise of the filter has a standard deviation of 4.2 steps.

@@ -3,8 +3,8 @@
 //! To render a part, the session is changed instead of the engine. The part's track is the only
 //! soloed track, so its routes through buses, groups and shared effects stay open and keep their
 //! latencies. The master's limiter must not reduce the signal, because the parts would otherwise
-//! not add up to the mix. Therefore the gain of the master is divided by a power of two, which is
-//! exact in floats, and the output is multiplied by the same factor.
+//! not add up to the mix. Therefore the gain of the master is divided by a power of two, and the
+//! output is multiplied by it. Both are exact in floats.
 
 use std::io::{Seek, Write};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Parts {
         self.prepared_render.play_plugin_effects(&mut session, sources, &mut plugins_observer)?;
         session.length_frames = part_frames;
         let options = &self.options;
-        let temporary = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
+        let temporary_files = TemporaryFiles { staging_file: None, encoding: self.encoding.clone() };
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared_render.slots(), no_tail)?;
         let (rate_hz, seed) = (session.sample_rate_hz, session.seed);
@@ -161,7 +161,7 @@ impl Parts {
             Part::ThroughMaster(_) => (1.0, Content::Mix),
             Part::Stem(_) | Part::BeforeFader(_) | Part::AfterFader(_) => (HEADROOM_FACTOR, Content::Part),
         };
-        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary)?;
+        let mut delivery = Delivery::new(destination, rate_hz, options, seed, content, temporary_files)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared_render.reservation);
         while let Some((input_left, input_right)) = render.next_block_on(threads::shared_threads()) {
@@ -180,8 +180,8 @@ impl Parts {
     }
 }
 
-/// Returns a session in which only this part is audible, with the gain of the master divided by
-/// [`HEADROOM_FACTOR`] unless the part passes through the master.
+/// Returns a session in which only this part is audible. Unless the part passes through the master,
+/// the gain of the master is divided by [`HEADROOM_FACTOR`].
 fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;

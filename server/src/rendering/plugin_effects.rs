@@ -58,7 +58,7 @@ pub struct PluginEffectPart<'p> {
     /// The part of the session that determines the input and the side-chain. Its slots have new
     /// numbers, without the slots that only other parts of the song use.
     pub before: SessionBeforeEffect,
-    /// Versions of the contents of the slots of `before`: of the banks, and of the audio.
+    /// Versions of the contents of the slots of `session_before`: of the banks, and of the audio.
     pub slot_versions: [Vec<String>; 2],
     session: &'p Session,
     slots: Slots<'p>,
@@ -150,8 +150,8 @@ fn placed_effects<'p>(
         }
     };
     let placed = |(index, settings): (usize, &EffectSettings)| {
-        let is_same = |known: &&PluginEffectOfProject| {
-            known.track_id.as_deref() == track_id && known.effect.id == settings.id
+        let is_same = |known_effect: &&PluginEffectOfProject| {
+            known_effect.track_id.as_deref() == track_id && known_effect.effect.id == settings.id
         };
         let is_active = is_plugin(settings) && !settings.bypass && !is_bypassed;
         let of_project = of_project.iter().find(is_same).filter(|_| is_active)?;
@@ -240,15 +240,15 @@ impl<'p> PlacedEffect<'p> {
         reservation: &'p Reservation,
     ) -> PluginEffectPart<'p> {
         let PluginEffectOfProject { track_id, format, effect, curves, .. } = self.of_project;
-        let mut before = session_before_effect(session, self.owner, self.index);
-        let slot_versions = number_used_slots(&mut before.session, slot_versions);
+        let mut session_before = session_before_effect(session, self.owner, self.index);
+        let slot_versions = number_used_slots(&mut session_before.session, slot_versions);
         PluginEffectPart {
             format: *format,
             track_id: track_id.as_deref(),
             effect,
             curves,
             reservation,
-            before,
+            before: session_before,
             slot_versions,
             session,
             slots,

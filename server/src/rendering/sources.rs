@@ -197,12 +197,12 @@ pub(super) struct PreparedRender {
 }
 
 impl PreparedRender {
-    /// Reserves memory for a project's render, opens its banks and audio at the project's sample
-    /// rate, and renders the sound of the plugin instruments that the rendered tracks need.
+    /// Reserves memory for a project's render, and opens its banks and audio at the project's
+    /// sample rate. Renders the sound of the plugin instruments that the rendered tracks need.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
-        rendered: RenderedTracks<'_>,
+        rendered_tracks: RenderedTracks<'_>,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
@@ -238,7 +238,7 @@ impl PreparedRender {
         for UsedBank { name, bank, presets, .. } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
-        let is_needed = needed_tracks(&compiled_project.session, rendered);
+        let is_needed = needed_tracks(&compiled_project.session, rendered_tracks);
         let plugin_tracks = plugin_tracks(project, &|index| is_needed[index]);
         let track_count = plugin_tracks.len() as f64;
         let mut plugin_warnings = Vec::new();
@@ -295,9 +295,9 @@ impl PreparedRender {
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
         let of_project = std::mem::take(&mut self.plugin_effects);
-        let played = self.play_effects(&of_project, session, sources, observer);
+        let play_result = self.play_effects(&of_project, session, sources, observer);
         self.plugin_effects = of_project;
-        played
+        play_result
     }
 
     fn play_effects(
@@ -340,8 +340,8 @@ impl PreparedRender {
 
     /// Returns the slot of a plugin's sound, which several parts of a project may share.
     fn slot_of(&mut self, audio: Audio, version: String) -> u32 {
-        let known = self.audio_versions.iter().position(|known| *known == version);
-        let slot = known.unwrap_or_else(|| {
+        let known_version = self.audio_versions.iter().position(|known_version| *known_version == version);
+        let slot = known_version.unwrap_or_else(|| {
             self.audio.push(Some(AudioSlot::Whole(audio)));
             self.audio_versions.push(version);
             self.audio.len() - 1
@@ -405,18 +405,20 @@ pub(super) fn plugin_tracks<'p>(
 /// Returns for each track whether a render of some tracks needs it. It is needed if it is one of
 /// them, or if it feeds one of them or a side-chain that is audible with it. A muted track is
 /// needed only as the side-chain of an effect.
-fn needed_tracks(session: &Session, rendered: RenderedTracks<'_>) -> Vec<bool> {
+fn needed_tracks(session: &Session, rendered_tracks: RenderedTracks<'_>) -> Vec<bool> {
     let tracks = &session.tracks;
-    let is_rendered: Vec<bool> = match rendered {
+    let is_rendered: Vec<bool> = match rendered_tracks {
         RenderedTracks::Routed(is_rendered) => (0..tracks.len()).map(is_rendered).collect(),
-        RenderedTracks::UpToFader(rendered) => (0..tracks.len()).map(|index| index == rendered).collect(),
+        RenderedTracks::UpToFader(rendered_tracks) => {
+            (0..tracks.len()).map(|index| index == rendered_tracks).collect()
+        }
     };
     let effects = tracks.iter().flat_map(|track| &track.effects).chain(&session.master_effects);
     let sources: HashSet<usize> =
         effects.filter_map(|effect| effect.side_chain).map(|source| source as usize).collect();
-    let is_in_signal = match rendered {
+    let is_in_signal = match rendered_tracks {
         RenderedTracks::Routed(_) => tracks_needed_by(session, &is_rendered),
-        RenderedTracks::UpToFader(rendered) => tracks_feeding(tracks, rendered),
+        RenderedTracks::UpToFader(rendered_tracks) => tracks_feeding(tracks, rendered_tracks),
     };
     let may_play = |index: usize| is_in_signal[index] && (!tracks[index].mute || sources.contains(&index));
     (0..tracks.len()).map(|index| is_rendered[index] || may_play(index)).collect()
@@ -463,11 +465,11 @@ fn play_sound(track: &mut session::Track, sound: &Audio, slot: usize) {
 
 /// Adds warnings about the sound of a plugin of a track or, without a track, of the master. The
 /// plugins of a song may render for several files, so each warning is added only once.
-fn add_warnings(all: &mut Vec<String>, track_id: Option<&str>, warnings: &[PluginWarning]) {
+fn add_warnings(all_warnings: &mut Vec<String>, track_id: Option<&str>, warnings: &[PluginWarning]) {
     let owner = track_id.map_or_else(|| "master".to_owned(), |id| format!("track `{id}`"));
     for warning in warnings.iter().map(|warning| warning.in_words(Some(&owner))) {
-        if !all.contains(&warning) {
-            all.push(warning);
+        if !all_warnings.contains(&warning) {
+            all_warnings.push(warning);
         }
     }
 }
@@ -496,8 +498,8 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
 
 /// Opens the audio files of a project, except missing ones.
 fn open_recordings(project: &Project, sources: &mut dyn Sources) -> Vec<(String, Recording)> {
-    let opened = |id: String| sources.recording(&id).map(|recording| (id, recording));
-    files_used(project).into_iter().filter_map(opened).collect()
+    let recording_with_id = |id: String| sources.recording(&id).map(|recording| (id, recording));
+    files_used(project).into_iter().filter_map(recording_with_id).collect()
 }
 
 /// Returns the end of the last item of a track, in frames from the start of the song.

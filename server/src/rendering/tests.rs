@@ -75,8 +75,8 @@ fn the_demo_song_is_audible_and_every_render_of_it_is_identical() {
     assert!((-24.0..-12.0).contains(&lufs), "{lufs} LUFS");
     assert!(report.file.measured.true_peak_dbtp.unwrap() < -1.0);
     assert!(report.file.measured.frames as f64 >= report.song_secs * 48_000.0);
-    let (again, same_file) = play();
-    assert_eq!(again, report);
+    let (second_render, same_file) = play();
+    assert_eq!(second_render, report);
     assert!(same_file == file);
     assert!(
         progress_values.is_sorted_by(|a, b| a < b || *b < 0.01)
@@ -144,13 +144,13 @@ fn files_of_one_pass_equal_files_that_are_rendered_alone() {
     render_files(&song(), files, &mut sources, &mut finished, &mut observer).unwrap();
     assert!(progress_values.is_sorted() && progress_values.iter().all(|progress| *progress <= 1.0));
     for ((options, destination), report) in all_options.iter().zip(&destinations).zip(reports) {
-        let mut alone = Cursor::new(Vec::new());
-        let expected = render(&song(), options, &mut sources, &mut alone, &mut |_| true).unwrap();
+        let mut single_render = Cursor::new(Vec::new());
+        let expected = render(&song(), options, &mut sources, &mut single_render, &mut |_| true).unwrap();
         let report = report.expect("every file has a report");
         let range = options.selection.range;
         assert_eq!(report.file, expected.file, "{range:?}");
         assert_eq!(report.silent_tracks, expected.silent_tracks, "{range:?}");
-        assert!(alone.get_ref() == destination.get_ref(), "{range:?}");
+        assert!(single_render.get_ref() == destination.get_ref(), "{range:?}");
     }
 }
 
@@ -261,12 +261,12 @@ fn a_bank_filled_by_other_presets_is_opened_again() {
     const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
     let (piano, strings) = ([(0, 0)], [(0, 48)]);
     let bank = open(Path::new(SF3)).expect("musescore-general-soundfont-small is installed");
-    let largest = bank.prepared_bytes(&piano).max(bank.prepared_bytes(&strings));
+    let largest_bytes = bank.prepared_bytes(&piano).max(bank.prepared_bytes(&strings));
     assert!(
-        bank.prepared_bytes(&[piano[0], strings[0]]) > largest,
+        bank.prepared_bytes(&[piano[0], strings[0]]) > largest_bytes,
         "the limit must be too small for both presets"
     );
-    let cache = BankCache::new(BankLimits { total_bytes: u64::MAX, decoded_bytes: largest });
+    let cache = BankCache::new(BankLimits { total_bytes: u64::MAX, decoded_bytes: largest_bytes });
     let prepare = |presets: &[(u16, u8)]| {
         let bank = cache.open(Path::new(SF3)).expect("opens");
         cache.prepare(&bank, "general", presets, &mut || true)

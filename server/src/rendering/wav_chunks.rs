@@ -53,12 +53,12 @@ fn chunk(id: [u8; 4], content: &[u8]) -> Vec<u8> {
 /// Returns the content of the chunk `bext`.
 fn bext_chunk(options: &MixOptions, tags: &Tags, measurements: Option<&Measurements>) -> Vec<u8> {
     let now = clock::now_text();
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     let mut text = |value: &str, bytes: usize| {
-        let ascii = value.chars().map(|letter| if letter.is_ascii() { letter as u8 } else { b'?' });
-        let start = out.len();
-        out.extend(ascii.take(bytes));
-        out.resize(start + bytes, 0);
+        let ascii = value.chars().map(|character| if character.is_ascii() { character as u8 } else { b'?' });
+        let start = output.len();
+        output.extend(ascii.take(bytes));
+        output.resize(start + bytes, 0);
     };
     text(tags.title.as_deref().unwrap_or_default(), 256);
     text(ENCODED_BY, 32);
@@ -67,9 +67,9 @@ fn bext_chunk(options: &MixOptions, tags: &Tags, measurements: Option<&Measureme
     text(now.get(..10).unwrap_or_default(), 10);
     text(now.get(11..19).unwrap_or_default(), 8);
     // The file begins at midnight, and has no unique identifier.
-    out.extend(0_u64.to_le_bytes());
-    out.extend(BEXT_VERSION.to_le_bytes());
-    out.extend([0; 64]);
+    output.extend(0_u64.to_le_bytes());
+    output.extend(BEXT_VERSION.to_le_bytes());
+    output.extend([0; 64]);
     let hundredths = |value: Option<f64>| {
         value.map_or(UNKNOWN_LOUDNESS, |value| (100.0 * value).round().clamp(-9_999.0, 9_999.0) as i16)
     };
@@ -80,13 +80,13 @@ fn bext_chunk(options: &MixOptions, tags: &Tags, measurements: Option<&Measureme
         measurements.and_then(|measurements| measurements.max_momentary_lufs),
         measurements.and_then(|measurements| measurements.max_short_term_lufs),
     ] {
-        out.extend(hundredths(value).to_le_bytes());
+        output.extend(hundredths(value).to_le_bytes());
     }
-    out.extend([0; 180]);
+    output.extend([0; 180]);
     let bits = 8 * options.sample_format().bytes_per_sample();
     let rate_hz = options.sample_rate_hz;
-    out.extend(format!("A=PCM,F={rate_hz},W={bits},M=stereo,T={ENCODED_BY}\r\n").as_bytes());
-    out
+    output.extend(format!("A=PCM,F={rate_hz},W={bits},M=stereo,T={ENCODED_BY}\r\n").as_bytes());
+    output
 }
 
 /// Returns the content of the chunk `LIST` with the tags.

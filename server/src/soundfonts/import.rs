@@ -42,7 +42,7 @@ impl FileName {
         if (1..=ID_MAX_CHARS).contains(&chars) {
             return Ok(Self { id, stem: stem.trim().to_owned() });
         }
-        let shown_name: String = name.chars().filter(|letter| !letter.is_control()).take(40).collect();
+        let shown_name: String = name.chars().filter(|character| !character.is_control()).take(40).collect();
         Err(ApiError::Unprocessable {
             code: "bad_soundfont_name",
             detail: format!(
@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn making_an_id_from_an_id_does_not_change_it() {
-        for letter in '\0'..=char::MAX {
-            let id = id_of_name(&letter.to_string());
-            assert_eq!(id_of_name(&id), id, "{letter:?}");
+        for character in '\0'..=char::MAX {
+            let id = id_of_name(&character.to_string());
+            assert_eq!(id_of_name(&id), id, "{character:?}");
         }
     }
 

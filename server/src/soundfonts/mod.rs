@@ -261,7 +261,7 @@ impl SoundFont {
 pub fn id_of_name(name: &str) -> String {
     // The lower case of some letters, such as `İ`, adds a combining mark. The filter removes such
     // marks.
-    name.chars().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
+    name.chars().flat_map(char::to_lowercase).filter(|character| character.is_alphanumeric()).collect()
 }
 
 #[cfg(test)]

@@ -95,8 +95,8 @@ mod tests {
         check_refused("-1:0", "entry 1");
         check_refused("0:0:0", "entry 1");
         check_refused(&"9".repeat(100_000), &format!("`{}`", "9".repeat(40)));
-        let many = vec!["0:0"; PRESETS_MAX];
-        assert_eq!(parse(&many.join(",")).expect("a list of the maximum length"), [(0, 0)]);
-        check_refused(&format!("{},0:0", many.join(",")), "more than 4096");
+        let many_presets = vec!["0:0"; PRESETS_MAX];
+        assert_eq!(parse(&many_presets.join(",")).expect("a list of the maximum length"), [(0, 0)]);
+        check_refused(&format!("{},0:0", many_presets.join(",")), "more than 4096");
     }
 }

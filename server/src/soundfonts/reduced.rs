@@ -143,13 +143,13 @@ mod tests {
         };
         let (new, old, middle) =
             (file_of_age("a.sf2", 1), file_of_age("b.sf2", 30), file_of_age("c.sf2", 20));
-        let other = file_of_age("other.txt", 99);
+        let other_file = file_of_age("other.txt", 99);
         evict_to_limit(folder.path(), 30).expect("the files are deleted");
         assert!(new.exists() && old.exists() && middle.exists());
         evict_to_limit(folder.path(), 29).expect("the files are deleted");
         assert!(new.exists() && !old.exists() && middle.exists());
         evict_to_limit(folder.path(), 0).expect("the files are deleted");
-        assert!(!new.exists() && !middle.exists() && other.exists());
+        assert!(!new.exists() && !middle.exists() && other_file.exists());
     }
 
     #[test]

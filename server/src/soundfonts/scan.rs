@@ -72,11 +72,11 @@ impl Scanner {
     /// Returns the files of all folders by their real paths, each only once. They are in the order
     /// of the folders, followed by `extra_files`.
     fn find(&self, extra_files: Vec<PathBuf>) -> Vec<FoundFile> {
-        let mut seen = HashSet::new();
+        let mut seen_folders = HashSet::new();
         let mut files = Vec::new();
         for folder in &self.folders {
             let mut paths = Vec::new();
-            search(folder, DEPTH_MAX, &mut seen, &mut paths);
+            search(folder, DEPTH_MAX, &mut seen_folders, &mut paths);
             paths.sort();
             for path in paths {
                 let Ok(metadata) = fs::metadata(&path) else { continue };
@@ -85,7 +85,7 @@ impl Scanner {
         }
         for path in extra_files {
             if let Ok(metadata) = fs::metadata(&path)
-                && seen.insert(path.clone())
+                && seen_folders.insert(path.clone())
             {
                 files.push(FoundFile { path, version: Version::from_metadata(&metadata) });
             }
@@ -104,16 +104,16 @@ impl Scanner {
 
 /// Collects the real paths of the SoundFont files below a folder. Follows symbolic links. A file
 /// with several links is collected only once.
-fn search(folder: &Path, depth: usize, seen: &mut HashSet<PathBuf>, paths: &mut Vec<PathBuf>) {
+fn search(folder: &Path, depth: usize, seen_folders: &mut HashSet<PathBuf>, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let Ok(real) = entry.path().canonicalize() else { continue };
-        if real.is_dir() {
-            if depth > 1 && seen.insert(real.clone()) {
-                search(&real, depth - 1, seen, paths);
+        let Ok(real_path) = entry.path().canonicalize() else { continue };
+        if real_path.is_dir() {
+            if depth > 1 && seen_folders.insert(real_path.clone()) {
+                search(&real_path, depth - 1, seen_folders, paths);
             }
-        } else if real.is_file() && is_soundfont(&real) && seen.insert(real.clone()) {
-            paths.push(real);
+        } else if real_path.is_file() && is_soundfont(&real_path) && seen_folders.insert(real_path.clone()) {
+            paths.push(real_path);
         }
     }
 }

@@ -96,10 +96,10 @@ impl Snapshot {
             }
         }
         if combined_snapshot.default_soundfont().is_none()
-            && let Some(first) =
+            && let Some(first_bank) =
                 combined_snapshot.soundfonts.iter_mut().find(|soundfont| soundfont.summary.usable)
         {
-            first.summary.default = true;
+            first_bank.summary.default = true;
         }
         Ok(combined_snapshot)
     }

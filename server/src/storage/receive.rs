@@ -178,7 +178,7 @@ pub(crate) async fn receive_field(
 pub(crate) fn clean_name(name: &str) -> String {
     let file_name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let printable_name: String =
-        file_name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
+        file_name.chars().filter(|character| !character.is_control()).take(NAME_MAX_CHARS).collect();
     let printable_name = printable_name.trim();
     if printable_name.is_empty() { UNNAMED_FILE_NAME.to_owned() } else { printable_name.to_owned() }
 }

@@ -258,8 +258,11 @@ mod tests {
         let container = TestApp::container().await.remote(Method::GET, PATH).send().await.expect(200);
         assert_eq!(container["environment"], "container");
         assert_eq!(container["instrument_sound"], "client");
-        let other = TestApp::with(&[("SF_INSTRUMENT_SOUND", "client")]).await;
-        assert_eq!(other.local(Method::GET, PATH).send().await.expect(200)["instrument_sound"], "client");
+        let client_app = TestApp::with(&[("SF_INSTRUMENT_SOUND", "client")]).await;
+        assert_eq!(
+            client_app.local(Method::GET, PATH).send().await.expect(200)["instrument_sound"],
+            "client"
+        );
     }
 
     #[tokio::test]

@@ -57,7 +57,7 @@ async fn only_administrators_can_read_the_log() {
     };
     assert_eq!(levels("?limit=1000").await, ["INFO", "WARN", "ERROR"]);
     assert_eq!(levels("?limit=1000&level=warn").await, ["WARN", "ERROR"]);
-    for wrong in ["?limit=0", "?limit=1001", "?level=loud"] {
-        app.local(Method::GET, &format!("{path}{wrong}")).send().await.problem(400, "bad_query");
+    for wrong_query in ["?limit=0", "?limit=1001", "?level=loud"] {
+        app.local(Method::GET, &format!("{path}{wrong_query}")).send().await.problem(400, "bad_query");
     }
 }

@@ -114,8 +114,8 @@ impl Deliver for Tasks {
 }
 
 impl Tasks {
-    /// Offers a waiting task again later, because it is not due yet or because this process already
-    /// runs the maximum number of tasks, of its owner or in total.
+    /// Offers a waiting task again later. It is not due yet, or this process already runs the
+    /// maximum number of tasks, of its owner or in total.
     fn postpone(&self, delivery: &Delivery) {
         let delay = match self.0.runtime.block_on(store::read_remaining_wait(&self.0.db, delivery)) {
             Ok(Some(wait)) => {
@@ -343,9 +343,9 @@ impl Attempt {
     /// Returns the backoff before the next attempt. It doubles with each failure.
     fn retry_backoff(&self, error: &ApiError) -> Duration {
         let doublings = u32::try_from(self.context.failures).unwrap_or(u32::MAX).min(12);
-        let first = Duration::from_secs(self.tasks.0.config.retry_secs);
+        let first_delay = Duration::from_secs(self.tasks.0.config.retry_secs);
         let max = if matches!(error, ApiError::Busy { .. }) { BUSY_BACKOFF_MAX } else { RETRY_BACKOFF_MAX };
-        first.saturating_mul(1 << doublings).min(max)
+        first_delay.saturating_mul(1 << doublings).min(max)
     }
 
     /// Returns the task as it is after its last attempt.

@@ -93,11 +93,11 @@ impl TaskContext {
     /// cheap, because only one per [`REPORT_INTERVAL`] is passed on.
     pub fn report_progress(&self, fraction: f64, message: &str) {
         let mut reported_at = self.reported_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if now.duration_since(*reported_at) < REPORT_INTERVAL {
+        let now_time = Instant::now();
+        if now_time.duration_since(*reported_at) < REPORT_INTERVAL {
             return;
         }
-        *reported_at = now;
+        *reported_at = now_time;
         let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
         self.sender.send_modify(|task| {
             task.progress = fraction;

@@ -140,9 +140,9 @@ async fn next_change(
             None => tokio::time::sleep(query_after).await,
         }
         query_after = QUERY_AFTER_MAX.min(2 * query_after);
-        let current = tasks.find(owner_id, id).await.ok()?;
-        if current != *last_sent.borrow() {
-            return Some(current);
+        let current_task = tasks.find(owner_id, id).await.ok()?;
+        if current_task != *last_sent.borrow() {
+            return Some(current_task);
         }
     }
 }

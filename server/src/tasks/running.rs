@@ -21,8 +21,8 @@ impl RunningByOwner {
     /// tasks are already running, or if the owner has a running task and `max` tasks run in total.
     pub(super) fn begin(&self, owner_id: &str, max_per_owner: usize, max: usize) -> Option<RunningTask> {
         let mut counts = self.lock();
-        let total: usize = counts.values().sum();
-        if counts.get(owner_id).is_some_and(|count| *count >= max_per_owner || total >= max) {
+        let total_tasks: usize = counts.values().sum();
+        if counts.get(owner_id).is_some_and(|count| *count >= max_per_owner || total_tasks >= max) {
             return None;
         }
         *counts.entry(owner_id.to_owned()).or_default() += 1;

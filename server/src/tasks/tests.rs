@@ -85,7 +85,7 @@ async fn a_task_reports_its_progress_and_succeeds() {
         Ok(json!({ "answer": 42 }))
     };
     let id = start(&app, &owner(&app).await, work).await;
-    let running = loop {
+    let running_task = loop {
         let task = read(&app, &id).await;
         if task["message"] == "halfway" {
             break task;
@@ -93,10 +93,10 @@ async fn a_task_reports_its_progress_and_succeeds() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert_eq!(
-        (&running["state"], &running["progress"], &running["kind"]),
+        (&running_task["state"], &running_task["progress"], &running_task["kind"]),
         (&json!("running"), &json!(0.5), &json!("closure"))
     );
-    assert!(running["started_at"].is_string() && running["finished_at"].is_null());
+    assert!(running_task["started_at"].is_string() && running_task["finished_at"].is_null());
     finish.send(()).expect("the work waits");
     let task = wait_for_end(&app, &id).await;
     assert_eq!((&task["state"], &task["progress"]), (&json!("succeeded"), &json!(1.0)));
@@ -177,8 +177,8 @@ async fn an_event_stream_follows_a_task_until_it_ends() {
     assert!(states_seen.iter().any(|task| task["state"] == "running"), "{states_seen:?}");
     assert_eq!(states_seen.last().map(|task| task["result"].clone()), Some(json!("done")));
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(20)).await);
-    let after = states(follow().await);
-    assert_eq!((after.len(), &after[0]["state"]), (1, &json!("succeeded")));
+    let states_after = states(follow().await);
+    assert_eq!((states_after.len(), &states_after[0]["state"]), (1, &json!("succeeded")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -326,11 +326,11 @@ async fn an_internal_error_is_retried_with_growing_backoff() {
     let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "1")]).await;
     let owner = owner(&app).await;
     let times = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&times);
+    let seen_times = Arc::clone(&times);
     let id = start(&app, &owner, move |_| {
-        let mut seen = seen.lock().unwrap();
-        seen.push(Instant::now());
-        match seen.len() {
+        let mut seen_times = seen_times.lock().unwrap();
+        seen_times.push(Instant::now());
+        match seen_times.len() {
             3 => Ok(json!("at last")),
             _ => Err(ApiError::internal(anyhow::anyhow!("the disk hiccups"))),
         }
@@ -441,8 +441,8 @@ async fn an_offer_that_arrives_twice_is_repeated_once() {
     assert_eq!(overdue_deliveries.iter().map(|delivery| delivery.offer).collect::<Vec<_>>(), [2]);
     assert_eq!(next(&second).await, None);
     // Any offer may claim the task, but a running task is not offered.
-    let claimed = store::claim(db, &first, 60_000).await.expect("asks").expect("the task");
-    assert_eq!(claimed.offer, 2);
+    let claimed_task = store::claim(db, &first, 60_000).await.expect("asks").expect("the task");
+    assert_eq!(claimed_task.offer, 2);
     assert_eq!(next(&overdue_deliveries[0]).await, None);
 }
 
@@ -500,11 +500,11 @@ async fn a_task_fails_if_its_process_ends_in_every_attempt() {
     }
     let delivery = |id: &str| Delivery::new(id.to_owned(), owner.clone());
     for attempt in 1..=3 {
-        let claimed = store::claim(db, &delivery("t"), -1)
+        let claimed_task = store::claim(db, &delivery("t"), -1)
             .await
             .expect("queries the database")
             .expect("the task can be claimed");
-        assert_eq!(claimed.attempt, attempt);
+        assert_eq!(claimed_task.attempt, attempt);
         app.state.tasks.requeue_lost().await.expect("requeues the lost tasks");
         assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
     }
@@ -536,13 +536,13 @@ async fn every_server_can_follow_and_cancel_a_task() {
     let followed = second.local(Method::GET, &format!("{LIST}/{id}/events")).response();
     let follow_and_cancel = async {
         let (mut body, mut text) = (followed.await.into_body(), String::new());
-        let mut cancelled = false;
+        let mut was_cancelled = false;
         while let Some(frame) = body.frame().await {
             let data = frame.expect("reads").into_data().unwrap_or_default();
             text.push_str(std::str::from_utf8(&data).expect("text"));
-            if !cancelled && text.contains("far away") {
+            if !was_cancelled && text.contains("far away") {
                 second.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
-                cancelled = true;
+                was_cancelled = true;
             }
         }
         text

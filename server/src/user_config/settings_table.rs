@@ -170,7 +170,10 @@ mod tests {
     #[test]
     fn every_setting_has_a_different_name() {
         for (index, setting) in USER_SETTINGS.iter().enumerate() {
-            assert_eq!(USER_SETTINGS.iter().position(|other| other.name == setting.name), Some(index));
+            assert_eq!(
+                USER_SETTINGS.iter().position(|table_row| table_row.name == setting.name),
+                Some(index)
+            );
         }
     }
 }

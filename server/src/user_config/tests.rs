@@ -19,13 +19,13 @@ async fn read(app: &TestApp, token: &str) -> Value {
 async fn settings_begin_with_defaults_and_changes_are_stored() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let fresh = read(&app, &token).await;
-    assert_eq!(fresh["settings"]["instrument_sound"], "auto");
-    assert_eq!(fresh["settings"]["snap_ticks"], 240);
-    assert_eq!((&fresh["set"], &fresh["updated_at"]), (&json!([]), &Value::Null));
+    let fresh_settings = read(&app, &token).await;
+    assert_eq!(fresh_settings["settings"]["instrument_sound"], "auto");
+    assert_eq!(fresh_settings["settings"]["snap_ticks"], 240);
+    assert_eq!((&fresh_settings["set"], &fresh_settings["updated_at"]), (&json!([]), &Value::Null));
 
-    let changed = json!({ "snap_ticks": 0, "metronome": true, "export_artist": "Ada L." });
-    let answer = send(&app, &token, Method::PATCH, &changed).await.expect(200);
+    let changed_settings = json!({ "snap_ticks": 0, "metronome": true, "export_artist": "Ada L." });
+    let answer = send(&app, &token, Method::PATCH, &changed_settings).await.expect(200);
     assert_eq!(answer, read(&app, &token).await);
     assert_eq!(answer["set"], json!(["export_artist", "metronome", "snap_ticks"]));
     assert!(answer["updated_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{answer}");
@@ -42,7 +42,7 @@ async fn settings_begin_with_defaults_and_changes_are_stored() {
     assert_eq!((&answer["set"], &answer["settings"]["snap_ticks"]), (&json!(["theme"]), &json!(240)));
 
     let answer = app.remote(Method::DELETE, PATH).token(&token).send().await.expect(200);
-    assert_eq!(answer, fresh);
+    assert_eq!(answer, fresh_settings);
 }
 
 #[tokio::test]
@@ -66,8 +66,11 @@ async fn every_invalid_value_is_named_and_nothing_changes() {
     send(&app, &token, Method::PATCH, &json!([1])).await.problem(400, "unexpected_json");
     let call = app.remote(Method::PUT, PATH).token(&token).raw("text/plain", "{}");
     call.send().await.problem(415, "unsupported_media_type");
-    let current = read(&app, &token).await;
-    assert_eq!((&current["set"], &current["settings"]["snap_ticks"]), (&json!(["snap_ticks"]), &json!(480)));
+    let current_settings = read(&app, &token).await;
+    assert_eq!(
+        (&current_settings["set"], &current_settings["settings"]["snap_ticks"]),
+        (&json!(["snap_ticks"]), &json!(480))
+    );
 }
 
 #[tokio::test]
@@ -117,6 +120,9 @@ async fn values_that_an_older_version_stored_are_ignored() {
     ] {
         sqlx::query(statement).execute(&app.state.db).await.expect("changes the stored setting");
     }
-    let current = app.local(Method::GET, PATH).send().await.expect(200);
-    assert_eq!((&current["set"], &current["settings"]["theme"]), (&json!([]), &json!("system")));
+    let current_settings = app.local(Method::GET, PATH).send().await.expect(200);
+    assert_eq!(
+        (&current_settings["set"], &current_settings["settings"]["theme"]),
+        (&json!([]), &json!("system"))
+    );
 }

@@ -155,12 +155,12 @@ fn checked_changes(body: &Map<String, Value>, null_effect: NullEffect) -> ApiRes
             None => changes.push((setting_name.as_str(), (!resets).then(|| value.to_string()))),
         }
     }
-    let Some(first) = errors.first() else { return Ok(changes) };
+    let Some(first_error) = errors.first() else { return Ok(changes) };
     let detail = format!(
         "The settings have {}. The first error is at {}: {}",
         counted(errors.len(), "error"),
-        first.pointer,
-        first.detail
+        first_error.pointer,
+        first_error.detail
     );
     errors.truncate(ERRORS_MAX);
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })

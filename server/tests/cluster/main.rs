@@ -192,9 +192,9 @@ fn every_task_has_one_result_whichever_process_is_killed() {
         );
     }
     // Every server has the newest renders, whichever worker rendered them.
-    let mut newest: Vec<&Value> = final_tasks.values().collect();
-    newest.sort_by_key(|task| std::cmp::Reverse(task["finished_at"].as_str().map(str::to_owned)));
-    for (number, task) in newest.iter().take(10).enumerate() {
+    let mut newest_tasks: Vec<&Value> = final_tasks.values().collect();
+    newest_tasks.sort_by_key(|task| std::cmp::Reverse(task["finished_at"].as_str().map(str::to_owned)));
+    for (number, task) in newest_tasks.iter().take(10).enumerate() {
         let path = task["result"]["audio_url"].as_str().expect("an address");
         let file = servers[number % 2].send("GET", path, &[], &[]).expect("an answer");
         assert_eq!(file.status, 200, "{}", file.body);
@@ -242,11 +242,11 @@ fn saves_on_one_server_are_visible_on_the_other_at_once() {
     let path = "/api/v1/projects/song-1";
     for revision in 1..=10 {
         let (writer, reader) = if revision % 2 == 0 { (&first, &second) } else { (&second, &first) };
-        let mut changed = song(1);
-        changed["name"] = format!("Revision {revision}").into();
+        let mut changed_song = song(1);
+        changed_song["name"] = format!("Revision {revision}").into();
         let etag = format!("\"{revision}\"");
-        writer.expect(200, "PUT", path, &[("If-Match", &etag)], &changed);
-        assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed["name"]);
+        writer.expect(200, "PUT", path, &[("If-Match", &etag)], &changed_song);
+        assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed_song["name"]);
         // A save that is based on the previous revision is refused.
         reader.expect(412, "PUT", path, &[("If-Match", &etag)], &song(1));
     }
@@ -337,13 +337,13 @@ fn a_worker_serves_health_and_metrics_only() {
 fn a_worker_that_is_stopped_returns_its_task() {
     let mut cluster = Cluster::new();
     let server = cluster.process(Service::start);
-    let mut long = song(1);
-    let item = &mut long["tracks"][0]["items"][0];
+    let mut long_song = song(1);
+    let item = &mut long_song["tracks"][0]["items"][0];
     item["length_ticks"] = 6_912_000.into();
     item["notes"] = (0..7_000)
         .map(|beat| json!({"tick": beat * 960, "length_ticks": 960, "pitch": 60, "velocity": 1}))
         .collect();
-    let body = json!({"project": long});
+    let body = json!({"project": long_song});
     let started = server.expect(202, "POST", "/api/v1/plugins/render?async=true", &[], &body);
     let id = started["task_id"].as_str().expect("an id");
     let wait_for_state = |state: &str| {

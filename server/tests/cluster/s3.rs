@@ -86,15 +86,15 @@ fn proxy_that_pauses_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()
             });
             let (pause_sender, resume_receiver) = (pause_sender.clone(), Arc::clone(&resume_receiver));
             std::thread::spawn(move || {
-                let mut piece = vec![0; 64 * 1024];
-                while let Ok(count @ 1..) = client.read(&mut piece) {
-                    let line = String::from_utf8_lossy(&piece[..count.min(200)]).into_owned();
+                let mut buffer = vec![0; 64 * 1024];
+                while let Ok(count @ 1..) = client.read(&mut buffer) {
+                    let line = String::from_utf8_lossy(&buffer[..count.min(200)]).into_owned();
                     if line.starts_with("PUT ") && (line.contains("/audio/") || line.contains("/soundfonts/"))
                     {
                         let _ = pause_sender.send(());
                         let _ = resume_receiver.lock().expect("not poisoned").recv();
                     }
-                    if server.write_all(&piece[..count]).is_err() {
+                    if server.write_all(&buffer[..count]).is_err() {
                         break;
                     }
                 }
@@ -108,11 +108,11 @@ fn proxy_that_pauses_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()
 #[test]
 fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     let mut cluster = cluster("slow-upload", 1 << 30);
-    let direct = cluster.settings.clone();
-    let (url, paused_uploads, resume) = proxy_that_pauses_uploads(&direct[1].1);
+    let direct_settings = cluster.settings.clone();
+    let (url, paused_uploads, resume) = proxy_that_pauses_uploads(&direct_settings[1].1);
     cluster.settings[1].1 = url;
-    let slow = cluster.process(Service::start);
-    cluster.settings = direct;
+    let slow_server = cluster.process(Service::start);
+    cluster.settings = direct_settings;
     let fast = cluster.process(Service::start);
     // The second upload of a SoundFont stores its file again.
     let send_bank = |server: &Service| {
@@ -122,8 +122,8 @@ fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     };
     assert_eq!(send_bank(&fast), 201);
     std::thread::scope(|scope| {
-        let uploading = scope.spawn(|| upload(&slow, "", &wav(440.0, 20_000)));
-        let sending_bank = scope.spawn(|| send_bank(&slow));
+        let uploading = scope.spawn(|| upload(&slow_server, "", &wav(440.0, 20_000)));
+        let sending_bank = scope.spawn(|| send_bank(&slow_server));
         for _ in 0..2 {
             paused_uploads.recv().expect("an upload to the bucket");
         }
@@ -270,8 +270,8 @@ fn a_resumable_upload_is_decoded_by_a_worker() {
             .expect("an answer")
     };
     assert_eq!(append(&first, 0, &bytes[..20_000]).status, 204);
-    let refused = append(&second, 20_000, &bytes[20_000..]);
-    assert!(refused.status == 409 && refused.body.contains("upload_elsewhere"), "{}", refused.body);
+    let refusal = append(&second, 20_000, &bytes[20_000..]);
+    assert!(refusal.status == 409 && refusal.body.contains("upload_elsewhere"), "{}", refusal.body);
     assert_eq!(append(&first, 20_000, &bytes[20_000..]).status, 204);
     let status = second.expect(200, "GET", &path, &[], &Value::Null);
     wait_for_success(&second, status["task_id"].as_str().expect("a task"));
@@ -286,7 +286,7 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
     let server = cluster.process(Service::start);
     let file = upload(&server, "", &wav(440.0, 44_100))["files"][0].take();
     let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
-    let before = get(&server, &path).body;
+    let body_before = get(&server, &path).body;
     // The bytes of this unfinished upload are only on the machine of the server.
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
     assert_eq!(
@@ -300,35 +300,35 @@ fn files_in_a_bucket_are_backed_up_and_restored() {
         command.arg("admin").args(args).env("SF_DATABASE_URL", &cluster.database_url);
         command.envs(cluster.settings.iter().map(|(key, value)| (*key, value.as_str())));
         let output = command.output().expect("runs");
-        let printed = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
+        let printed_text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&printed_text).into_owned())
     };
     // The commands run on another machine than the server, without a storage folder.
-    let (ok, printed) = admin(&cluster, "machine-9", &["backup", &folder]);
-    assert!(ok && printed.contains("Saved 4 files"), "{printed}");
-    let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
-    assert!(ok && printed.contains(" 0 problems"), "{printed}");
-    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(!ok && printed.contains("SF_DATABASE_URL"), "{printed}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["backup", &folder]);
+    assert!(ok && printed_text.contains("Saved 4 files"), "{printed_text}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && printed_text.contains(" 0 problems"), "{printed_text}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && printed_text.contains("SF_DATABASE_URL"), "{printed_text}");
 
     // A restore needs an empty database, and also an empty prefix of the bucket.
     let database_folder = tempfile::tempdir().expect("a folder");
     let empty_database_url =
         database::postgres_address(&database_folder.path().join("any")).expect("PostgreSQL");
     let first_database_url = std::mem::replace(&mut cluster.database_url, empty_database_url.clone());
-    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(!ok && printed.contains("SF_BLOB_STORE"), "{printed}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && printed_text.contains("SF_BLOB_STORE"), "{printed_text}");
     cluster.settings[0].1.push_str("-elsewhere");
     cluster.database_url = first_database_url;
-    let (ok, printed) = admin(&cluster, "machine-9", &["check", "--quick"]);
-    assert!(!ok && printed.contains("3 problems"), "{printed}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["check", "--quick"]);
+    assert!(!ok && printed_text.contains("3 problems"), "{printed_text}");
     cluster.database_url = empty_database_url;
-    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(ok, "{printed}");
-    let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
-    assert!(ok && printed.contains(" 0 problems"), "{printed}");
-    let restored = cluster.process(Service::start);
-    assert_eq!(get(&restored, &path).body, before);
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(ok, "{printed_text}");
+    let (ok, printed_text) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && printed_text.contains(" 0 problems"), "{printed_text}");
+    let restored_server = cluster.process(Service::start);
+    assert_eq!(get(&restored_server, &path).body, body_before);
 }
 
 #[test]
@@ -347,8 +347,8 @@ fn a_full_disk_removes_nothing_from_a_bucket() {
     full_server.expect(204, "DELETE", &format!("{AUDIO}/{second_id}"), &[], &Value::Null);
     let headers = [("Content-Type", "multipart/form-data; boundary=b")];
     let body = form("b.wav", &wav(550.0, 1_000));
-    let refused = full_server.send("POST", &format!("{AUDIO}/upload"), &headers, &body).expect("an answer");
-    assert_eq!(refused.status, 507, "{}", refused.body);
+    let refusal = full_server.send("POST", &format!("{AUDIO}/upload"), &headers, &body).expect("an answer");
+    assert_eq!(refusal.status, 507, "{}", refusal.body);
 
     let item = |id: &str| json!({ "type": "audio", "id": id, "start_tick": 0, "length_frames": 100, "server_file_id": id });
     let track = json!({ "id": "t", "kind": "audio", "items": [item(&first_id), item(&second_id)] });

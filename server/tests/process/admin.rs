@@ -32,8 +32,8 @@ fn run_admin(storage: &Path, args: &[&str], input: &str) -> String {
 #[track_caller]
 fn assert_refused(storage: &Path, args: &[&str], input: &str, expected: &str) {
     let output = admin(storage, args, input);
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && printed.contains(expected), "{args:?}: {printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed_text.contains(expected), "{args:?}: {printed_text}");
 }
 
 /// Returns the password in the output of a command.
@@ -60,8 +60,8 @@ fn accounts_are_created_and_passwords_reset_while_the_service_runs() {
         (&json!("admin"), &json!(true))
     );
 
-    let printed = run_admin(&storage, &["reset-password", "ada"], "");
-    let new_password = printed_password(&printed);
+    let printed_text = run_admin(&storage, &["reset-password", "ada"], "");
+    let new_password = printed_password(&printed_text);
     log_in(&service, "ada", &password, 401);
     log_in(&service, "ada", &new_password, 200);
     let header = format!("Bearer {}", answer["access_token"].as_str().expect("a token"));
@@ -88,8 +88,8 @@ fn the_first_account_may_be_created_before_the_first_start() {
     let header = format!("Bearer {}", token.as_str().expect("a token"));
     let headers = [("Authorization", header.as_str())];
     let body = json!({ "current_password": STRONG_PASSWORD, "new_password": "vermilion-otter-413-quay" });
-    let changed = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
-    let header = format!("Bearer {}", changed["access_token"].as_str().expect("a token"));
+    let password_answer = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
+    let header = format!("Bearer {}", password_answer["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", header.as_str())];
     let path = "/api/v1/admin/audit?action=user_created";
     let log = service.expect(200, "GET", path, &headers, &Value::Null);
@@ -137,10 +137,10 @@ fn a_throttled_account_is_listed_and_released() {
 
     assert_refused(&storage, &["lift-throttling"], "", "--username");
     assert_refused(&storage, &["lift-throttling", "--address", "school"], "", "school");
-    let printed = run_admin(&storage, &["lift-throttling", "--username", "bob"], "");
-    assert!(printed.contains("Nothing was throttled"), "{printed}");
-    let printed = run_admin(&storage, &["lift-throttling", "--username", "Ada"], "");
-    assert!(printed.contains("`ada`"), "{printed}");
+    let printed_text = run_admin(&storage, &["lift-throttling", "--username", "bob"], "");
+    assert!(printed_text.contains("Nothing was throttled"), "{printed_text}");
+    let printed_text = run_admin(&storage, &["lift-throttling", "--username", "Ada"], "");
+    assert!(printed_text.contains("`ada`"), "{printed_text}");
     log_in(&service, "ada", STRONG_PASSWORD, 200);
     assert_eq!(run_admin(&storage, &["list-throttled", "--json"], ""), "");
 }

@@ -11,15 +11,15 @@ const AUDIO: &str = "/api/v1/audio";
 /// Returns a mono 16-bit WAV file at 48 kHz. Each byte of its samples is `value`.
 pub(crate) fn wav(frames: u32, value: u8) -> Vec<u8> {
     let data_bytes = frames * 2;
-    let mut out = b"RIFF".to_vec();
-    out.extend((36 + data_bytes).to_le_bytes());
-    out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    out.extend(48_000_u32.to_le_bytes());
-    out.extend(96_000_u32.to_le_bytes());
-    out.extend(b"\x02\0\x10\0data");
-    out.extend(data_bytes.to_le_bytes());
-    out.resize(out.len() + data_bytes as usize, value);
-    out
+    let mut file_bytes = b"RIFF".to_vec();
+    file_bytes.extend((36 + data_bytes).to_le_bytes());
+    file_bytes.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    file_bytes.extend(48_000_u32.to_le_bytes());
+    file_bytes.extend(96_000_u32.to_le_bytes());
+    file_bytes.extend(b"\x02\0\x10\0data");
+    file_bytes.extend(data_bytes.to_le_bytes());
+    file_bytes.resize(file_bytes.len() + data_bytes as usize, value);
+    file_bytes
 }
 
 pub(crate) fn upload(service: &Service, query: &str, bytes: &[u8]) -> Option<Answer> {
@@ -48,9 +48,10 @@ fn uploads_survive_a_kill() {
     // Creates two files as an interrupted upload leaves them.
     std::fs::write(storage.join("blobs/audio/.writing-0123"), b"half").expect("writes");
     std::fs::write(storage.join(format!("blobs/audio/{}.wav", "0".repeat(64))), b"no entry").expect("writes");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(restarted.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
-    let file = restarted.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(restarted_service.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
+    let file =
+        restarted_service.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
     // A start does not delete unknown files, because a file must first be unneeded for a minimum
     // time.
@@ -85,35 +86,35 @@ fn a_decoder_ends_with_the_service_and_the_next_start_decodes_again() {
     // A stopped decoder cannot complete its work before the service is killed.
     send_signal("-STOP", &decoder.to_string());
     service.kill();
-    // The system continues a stopped process group whose last parent ends, but only if it had
-    // already stopped and its new parent belongs to another session. A decoder that the system has
-    // ended with this signal no longer exists.
+    // The system continues a process group whose last parent ends, but only if it was already
+    // stopped and its new parent belongs to another session. A decoder that the system has ended
+    // with this signal no longer exists.
     let _ = Command::new("kill").args(["-CONT", &decoder.to_string()]).status().expect("kill runs");
-    let begun = Instant::now();
+    let start_time = Instant::now();
     while is_decoding(decoder) {
-        assert!(begun.elapsed() < Duration::from_secs(600), "a decoder survives its service");
+        assert!(start_time.elapsed() < Duration::from_secs(600), "a decoder survives its service");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let restarted = Service::start(&storage, &settings);
-    let task = || restarted.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
+    let restarted_service = Service::start(&storage, &settings);
+    let task = || restarted_service.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
     // The restarted service continues the task. If the processes share a database, it first waits
     // until the heartbeat of the killed service is too old.
-    let begun = Instant::now();
+    let start_time = Instant::now();
     while task()["state"] != "succeeded" {
-        assert!(begun.elapsed() < Duration::from_secs(600), "{}", task());
+        assert!(start_time.elapsed() < Duration::from_secs(600), "{}", task());
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(stored_file_count(&storage), 3);
 }
 
-/// Waits for a decoder of a service that is not the process `known`.
-fn next_decoder(service: &Service, known: Option<u32>) -> u32 {
-    let begun = Instant::now();
+/// Waits for a decoder of a service that is not the process `known_pid`.
+fn next_decoder(service: &Service, known_pid: Option<u32>) -> u32 {
+    let start_time = Instant::now();
     loop {
-        if let Some(decoder) = decoder_of(service.id()).filter(|decoder| Some(*decoder) != known) {
+        if let Some(decoder) = decoder_of(service.id()).filter(|decoder| Some(*decoder) != known_pid) {
             return decoder;
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "no decoder starts");
+        assert!(start_time.elapsed() < Duration::from_secs(30), "no decoder starts");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -136,25 +137,25 @@ fn an_upload_survives_signals_to_its_decoder() {
     let bytes = wav(40_000_000, 0);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
-    let sent = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
-    assert_eq!(sent.status, 204, "{}", sent.body);
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
+    let upload_answer = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
+    assert_eq!(upload_answer.status, 204, "{}", upload_answer.body);
     let first = next_decoder(&service, None);
     send_signal("-TERM", &first.to_string());
     // The service decodes the upload again. Ctrl-C sends the signal to the whole process group.
     next_decoder(&service, Some(first));
     send_signal("-INT", &format!("-{}", service.id()));
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &settings);
-    let begun = Instant::now();
+    let restarted_service = Service::start(&storage, &settings);
+    let start_time = Instant::now();
     loop {
-        let upload = restarted.expect(200, "GET", &path, &[], &Value::Null);
+        let upload = restarted_service.expect(200, "GET", &path, &[], &Value::Null);
         if upload["state"] == "done" {
             break;
         }
         assert_eq!(upload["state"], "decoding", "{upload}");
-        assert!(begun.elapsed() < Duration::from_secs(600), "{upload}");
+        assert!(start_time.elapsed() < Duration::from_secs(600), "{upload}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -180,13 +181,13 @@ fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
 fn wait_for_decoding(service: &Service, answer: &Answer) -> Value {
     assert_eq!(answer.status, 204, "{}", answer.body);
     let path = format!("/api/v1/tasks/{}", header(answer, "songfoundry-task-id"));
-    let begun = Instant::now();
+    let start_time = Instant::now();
     loop {
         let task = service.expect(200, "GET", &path, &[], &Value::Null);
         if !matches!(task["state"].as_str(), Some("queued" | "running")) {
             return task;
         }
-        assert!(begun.elapsed() < Duration::from_secs(600), "{task}");
+        assert!(start_time.elapsed() < Duration::from_secs(600), "{task}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -200,8 +201,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     let bytes = wav(48_000, 1);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
     // The quota is enough for the file, but not for its decoded copy.
     service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": 150_000 }));
     let task =
@@ -216,8 +217,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     assert_eq!((&task["state"], &task["result"]["frames"]), (&json!("succeeded"), &json!(48_000)), "{task}");
     // A file without audio is refused, and its bytes are deleted.
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "8")];
-    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&created, "location").to_owned();
+    let create_answer = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&create_answer, "location").to_owned();
     wait_for_decoding(&service, &service.send("PATCH", &path, &tus("0"), b"no sound").expect("an answer"));
     assert_eq!(service.expect(200, "GET", &path, &[], &Value::Null)["state"], "refused");
 }
@@ -262,14 +263,14 @@ fn a_deleted_file_is_restored_by_a_song_that_uses_it() {
     service.expect(204, "DELETE", "/api/v1/projects/song", &[], &Value::Null);
     service.expect(204, "DELETE", &path, &[], &Value::Null);
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &[]);
+    let restarted_service = Service::start(&storage, &[]);
     let draft = json!({ "client_id": "window", "project": song(&id) });
-    restarted.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
-    assert_is_whole(&restarted);
+    restarted_service.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
+    assert_is_whole(&restarted_service);
     // Uploading the same file again restores it under the id that the songs use.
-    restarted.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
-    restarted.expect(204, "DELETE", &path, &[], &Value::Null);
-    let answer = upload(&restarted, "", &wav(4_800, 1)).expect("an answer");
+    restarted_service.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
+    restarted_service.expect(204, "DELETE", &path, &[], &Value::Null);
+    let answer = upload(&restarted_service, "", &wav(4_800, 1)).expect("an answer");
     assert!(answer.body.contains(&id), "{}", answer.body);
 }
 

@@ -24,10 +24,10 @@ fn admin(storage: &Path, args: &[&str]) -> Output {
 #[track_caller]
 fn run_admin(storage: &Path, args: &[&str]) -> String {
     let output = admin(storage, args);
-    let (printed, errors) =
+    let (printed_text, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{args:?}: {printed}{errors}");
-    printed.into_owned()
+    assert!(output.status.success(), "{args:?}: {printed_text}{errors}");
+    printed_text.into_owned()
 }
 
 #[track_caller]
@@ -127,7 +127,7 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     let ids: Vec<String> = (1..=5).map(|number| upload_recording(&service, 4_800 * number)).collect();
     // A copy at another sample rate is a separate file.
     let query = "?format=wav32f&sample_rate_hz=44100";
-    let before: Vec<String> =
+    let body_before: Vec<String> =
         ids.iter().flat_map(|id| [download(&service, id, ""), download(&service, id, query)]).collect();
     let bank = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let answer =
@@ -159,26 +159,29 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     installation.restore();
     assert!(run_admin(&installation.storage(), &["check"]).contains(" 0 problems"));
 
-    let restarted = Service::start(&installation.storage(), &[]);
-    let stored = restarted.expect(200, "GET", SONG, &[], &Value::Null);
-    let name = stored["name"].as_str().expect("a name");
-    assert_eq!(stored, song(name), "the restored revision is incomplete");
-    let after: Vec<String> =
-        ids.iter().flat_map(|id| [download(&restarted, id, ""), download(&restarted, id, query)]).collect();
-    assert_eq!(after, before);
-    let file = restarted
+    let restarted_service = Service::start(&installation.storage(), &[]);
+    let stored_song = restarted_service.expect(200, "GET", SONG, &[], &Value::Null);
+    let name = stored_song["name"].as_str().expect("a name");
+    assert_eq!(stored_song, song(name), "the restored revision is incomplete");
+    let names_after: Vec<String> = ids
+        .iter()
+        .flat_map(|id| [download(&restarted_service, id, ""), download(&restarted_service, id, query)])
+        .collect();
+    assert_eq!(names_after, body_before);
+    let file = restarted_service
         .send("GET", render["audio_url"].as_str().expect("an address"), &[], &[])
         .expect("an answer");
     assert_eq!(file.status, 200);
-    let soundfonts = restarted.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
+    let soundfonts = restarted_service.expect(200, "GET", CATALOG, &[], &Value::Null)["soundfonts"].take();
     assert_eq!(entries_of_source(&soundfonts, "upload"), entries_of_source(&catalog, "upload"));
-    let soundfont =
-        restarted.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
+    let soundfont = restarted_service
+        .send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[])
+        .expect("an answer");
     assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont differs from the uploaded one");
     // Existing log-ins remain valid.
     let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
-    restarted.expect(200, "GET", SONG, &headers, &Value::Null);
+    restarted_service.expect(200, "GET", SONG, &headers, &Value::Null);
     assert_eq!(fs::read(installation.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
     use std::os::unix::fs::PermissionsExt as _;
     for path in [installation.path("backup"), installation.storage().join("token-signing.key")] {
@@ -204,18 +207,18 @@ fn a_restore_replaces_nothing_without_permission() {
     assert_refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
     // A damaged backup is refused before any change, even with permission to replace.
     let blobs = fs::read_dir(backup.join("blobs/audio")).expect("a folder");
-    let original = blobs
+    let original_file = blobs
         .map(|entry| entry.expect("reads").path())
         .find(|path| path.extension().is_some_and(|kind| kind == "original"));
-    let original = original.expect("an original");
-    let bytes = fs::read(&original).expect("reads");
-    fs::write(&original, vec![0; bytes.len()]).expect("writes");
+    let original_file = original_file.expect("an original");
+    let bytes = fs::read(&original_file).expect("reads");
+    fs::write(&original_file, vec![0; bytes.len()]).expect("writes");
     assert_refused(&storage, &["restore", "--replace", path_text(&backup)], "the backup is damaged");
-    let restarted = Service::start(&storage, &[]);
-    download(&restarted, &second, "");
-    restarted.kill();
+    let restarted_service = Service::start(&storage, &[]);
+    download(&restarted_service, &second, "");
+    restarted_service.kill();
 
-    fs::write(&original, bytes).expect("writes");
+    fs::write(&original_file, bytes).expect("writes");
     if database::postgres_address(&storage).is_some() {
         let restore = ["restore", "--replace", path_text(&backup)];
         assert_refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
@@ -232,15 +235,15 @@ fn a_restore_replaces_nothing_without_permission() {
     );
     download(&Service::start(&storage, &[]), &second, "");
     fs::remove_dir_all(&inside).expect("removes");
-    let printed = run_admin(&storage, &["restore", "--replace", path_text(&backup)]);
-    assert!(printed.contains("The replaced files are in"), "{printed}");
+    let printed_text = run_admin(&storage, &["restore", "--replace", path_text(&backup)]);
+    assert!(printed_text.contains("The replaced files are in"), "{printed_text}");
     let moved_aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
     let moved_aside =
         moved_aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
     assert!(moved_aside.join("blobs/audio").is_dir());
     assert!(moved_aside.join("songfoundry.db").is_file());
-    let restarted = Service::start(&storage, &[]);
-    let audio_files = restarted.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    let restarted_service = Service::start(&storage, &[]);
+    let audio_files = restarted_service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
     assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
 }
 
@@ -295,30 +298,35 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
 
     let left_over = audio.join(format!("{}.wav", "a".repeat(64)));
     fs::write(&left_over, "left over").expect("writes");
-    let original = file("original");
-    let bytes = fs::read(&original).expect("reads");
-    fs::write(&original, vec![1; bytes.len()]).expect("writes");
+    let original_file = file("original");
+    let bytes = fs::read(&original_file).expect("reads");
+    fs::write(&original_file, vec![1; bytes.len()]).expect("writes");
     fs::remove_file(file("peaks")).expect("removes");
-    let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
-    assert!(printed.contains(".peaks is missing") && printed.contains(".original is damaged"), "{printed}");
-    let printed = assert_refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problem\n");
-    let report: Value = serde_json::from_str(&printed).expect("JSON");
+    let printed_text = assert_refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(
+        printed_text.contains(".peaks is missing") && printed_text.contains(".original is damaged"),
+        "{printed_text}"
+    );
+    let printed_text =
+        assert_refused(&storage, &["check", "--quick", "--json"], "the storage has 1 problem\n");
+    let report: Value = serde_json::from_str(&printed_text).expect("JSON");
     assert_eq!(report["files"], 3);
 
     // A file is quarantined only after the database has recorded for a while that it is unneeded.
     for args in [&["check", "--repair"][..], &["check", "--repair", "--age-secs", "3600"]] {
-        let printed = assert_refused(&storage, args, "the storage has 2 problems");
+        let printed_text = assert_refused(&storage, args, "the storage has 2 problems");
         assert!(
-            printed.contains(" 1 stored file (9 bytes)") && printed.contains("SF_ORPHAN_AGE_SECS"),
-            "{printed}"
+            printed_text.contains(" 1 stored file (9 bytes)") && printed_text.contains("SF_ORPHAN_AGE_SECS"),
+            "{printed_text}"
         );
         assert!(left_over.exists());
     }
-    let printed =
+    let printed_text =
         assert_refused(&storage, &["check", "--repair", "--age-secs", "0"], "the storage has 2 problems");
     assert!(
-        printed.contains(" 1 stored file (9 bytes)") && printed.contains("Moved 1 file to the quarantine"),
-        "{printed}"
+        printed_text.contains(" 1 stored file (9 bytes)")
+            && printed_text.contains("Moved 1 file to the quarantine"),
+        "{printed_text}"
     );
     assert!(!left_over.exists());
     let quarantined =
@@ -355,13 +363,13 @@ fn export_stems(service: &Service, id: &str) {
     let song = json!({ "schema_version": 1, "project_id": "stems", "name": "S", "tracks": [track] });
     let started = service.expect(202, "POST", "/api/v1/multitrack/stems", &[], &json!({ "project": song }));
     let path = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("a task"));
-    let begun = Instant::now();
+    let start_time = Instant::now();
     loop {
         let task = service.expect(200, "GET", &path, &[], &Value::Null);
         if task["state"] == "succeeded" {
             return;
         }
-        assert!(task["error"].is_null() && begun.elapsed() < Duration::from_secs(600), "{task}");
+        assert!(task["error"].is_null() && start_time.elapsed() < Duration::from_secs(600), "{task}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -373,7 +381,7 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     let service = Service::start(&storage, &[]);
     let id = upload_recording(&service, 48_000);
     let query = "?format=wav32f&sample_rate_hz=44100";
-    let before = [download(&service, &id, "?format=wav32f"), download(&service, &id, query)];
+    let body_before = [download(&service, &id, "?format=wav32f"), download(&service, &id, query)];
     let peaks = |service: &Service| {
         let path = format!("/api/v1/audio/{id}/peaks?samples_per_pixel=256");
         let answer = service.send("GET", &path, &[], &[]).expect("an answer");
@@ -394,31 +402,37 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     let (render, stems) = (stored(&storage, "renders", ".wav"), stored(&storage, "stems", ".zip"));
     flip(&render);
     flip(&stems);
-    let printed = assert_refused(&storage, &["check"], "the storage has 5 problems");
+    let printed_text = assert_refused(&storage, &["check"], "the storage has 5 problems");
     for path in derived_files.iter().chain([&render, &stems]) {
         let name = path_text(path.file_name().map(Path::new).expect("a name"));
-        assert!(printed.contains(&format!("{name} is damaged")), "{name}: {printed}");
+        assert!(printed_text.contains(&format!("{name} is damaged")), "{name}: {printed_text}");
     }
     // A check recreates derived files, but not renders and stems, which need their song.
-    let printed = assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    assert!(printed.contains("3 files were recreated"), "{printed}");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!([download(&restarted, &id, "?format=wav32f"), download(&restarted, &id, query)], before);
-    assert_eq!(peaks(&restarted), waveform);
-    assert!(restarted.stop().0.success());
-    let printed = assert_refused(&storage, &["check"], "the storage has 2 problems");
-    assert!(printed.contains("renders/") && printed.contains("stems/"), "{printed}");
+    let printed_text = assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
+    assert!(printed_text.contains("3 files were recreated"), "{printed_text}");
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(
+        [download(&restarted_service, &id, "?format=wav32f"), download(&restarted_service, &id, query)],
+        body_before
+    );
+    assert_eq!(peaks(&restarted_service), waveform);
+    assert!(restarted_service.stop().0.success());
+    let printed_text = assert_refused(&storage, &["check"], "the storage has 2 problems");
+    assert!(printed_text.contains("renders/") && printed_text.contains("stems/"), "{printed_text}");
     // A quick check finds other sizes, and missing files.
     flip(&render);
     flip(&stems);
     for path in [&render, &stems] {
         File::options().append(true).open(path).and_then(|mut file| file.write_all(b"x")).expect("appends");
     }
-    let printed = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
-    assert!(printed.contains(" bytes instead of ") && printed.contains("its list of files"), "{printed}");
+    let printed_text = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
+    assert!(
+        printed_text.contains(" bytes instead of ") && printed_text.contains("its list of files"),
+        "{printed_text}"
+    );
     fs::remove_file(&render).expect("removes");
-    let printed = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
-    assert!(printed.contains(".wav is missing"), "{printed}");
+    let printed_text = assert_refused(&storage, &["check", "--quick"], "the storage has 2 problems");
+    assert!(printed_text.contains(".wav is missing"), "{printed_text}");
 }
 
 #[test]
@@ -427,12 +441,12 @@ fn uploading_a_file_again_restores_its_missing_copies() {
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = upload_recording(&service, 4_800);
-    let before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
+    let body_before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
     for end in [".original", ".wav", ".peaks"] {
         fs::remove_file(stored(&storage, "audio", end)).expect("removes");
     }
     assert_eq!(upload_recording(&service, 4_800), id);
-    assert_eq!([download(&service, &id, ""), download(&service, &id, "?format=wav32f")], before);
+    assert_eq!([download(&service, &id, ""), download(&service, &id, "?format=wav32f")], body_before);
     assert!(run_admin(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
 }
 
@@ -442,16 +456,19 @@ fn a_damaged_original_is_replaced_by_another_upload() {
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = upload_recording(&service, 4_800);
-    let before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
+    let body_before = [download(&service, &id, ""), download(&service, &id, "?format=wav32f")];
     assert!(service.stop().0.success());
-    let original = stored(&storage, "audio", ".original");
-    flip(&original);
-    flip(&original.with_extension("wav"));
+    let original_file = stored(&storage, "audio", ".original");
+    flip(&original_file);
+    flip(&original_file.with_extension("wav"));
     assert_refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(upload_recording(&restarted, 4_800), id);
-    assert_eq!([download(&restarted, &id, ""), download(&restarted, &id, "?format=wav32f")], before);
-    assert!(restarted.stop().0.success());
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(upload_recording(&restarted_service, 4_800), id);
+    assert_eq!(
+        [download(&restarted_service, &id, ""), download(&restarted_service, &id, "?format=wav32f")],
+        body_before
+    );
+    assert!(restarted_service.stop().0.success());
     assert!(run_admin(&storage, &["check", "--repair"]).contains("Checked 3 files; found 0 problems"));
 }
 
@@ -462,7 +479,7 @@ fn files_of_an_older_version_get_their_hashes() {
     let service = Service::start(&storage, &[]);
     let [whole, damaged] = [4_800, 9_600].map(|frames| upload_recording(&service, frames));
     let samples_of = |service: &Service, id: &str| download(service, id, "?format=wav32f");
-    let before = [samples_of(&service, &whole), samples_of(&service, &damaged)];
+    let body_before = [samples_of(&service, &whole), samples_of(&service, &damaged)];
     download(&service, &whole, "?format=wav32f&sample_rate_hz=44100");
     let metadata = service.expect(200, "GET", &format!("/api/v1/audio/{damaged}"), &[], &Value::Null);
     let samples = format!("{}.wav", metadata["sha256"].as_str().expect("a hash"));
@@ -472,11 +489,17 @@ fn files_of_an_older_version_get_their_hashes() {
     database::change(&storage, "UPDATE audio_renditions SET file_sha256 = ''");
     flip(&samples);
     assert!(run_admin(&storage, &["check"]).contains("5 files have no hash"));
-    let printed = run_admin(&storage, &["check", "--repair"]);
-    assert!(printed.contains("2 files were recreated") && !printed.contains("no hash"), "{printed}");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!([samples_of(&restarted, &whole), samples_of(&restarted, &damaged)], before);
-    assert!(restarted.stop().0.success());
+    let printed_text = run_admin(&storage, &["check", "--repair"]);
+    assert!(
+        printed_text.contains("2 files were recreated") && !printed_text.contains("no hash"),
+        "{printed_text}"
+    );
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(
+        [samples_of(&restarted_service, &whole), samples_of(&restarted_service, &damaged)],
+        body_before
+    );
+    assert!(restarted_service.stop().0.success());
     flip(&samples);
     assert_refused(&storage, &["check"], "the storage has 1 problem\n");
 }
@@ -487,18 +510,19 @@ fn the_quarantine_is_listed_and_restored() {
     let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = upload_recording(&service, 4_800);
-    let before = download(&service, &id, "");
+    let body_before = download(&service, &id, "");
     assert!(service.stop().0.success());
     let unknown_file = storage.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
     fs::write(&unknown_file, "left over").expect("writes");
     run_admin(&storage, &["check", "--repair", "--age-secs", "0"]);
     assert!(!unknown_file.exists());
-    let listed = run_admin(&storage, &["quarantine", "list"]);
+    let listed_files = run_admin(&storage, &["quarantine", "list"]);
     let name = format!("audio/{}.wav", "a".repeat(64));
-    assert!(listed.contains(&name) && listed.contains("9 bytes"), "{listed}");
-    let listed = run_admin(&storage, &["quarantine", "list", "--json"]);
-    let listed: Value = serde_json::from_str(listed.lines().next().expect("a line")).expect("JSON");
-    assert_eq!((&listed["name"], &listed["reason"]), (&json!(name), &json!("unneeded")));
+    assert!(listed_files.contains(&name) && listed_files.contains("9 bytes"), "{listed_files}");
+    let listed_files = run_admin(&storage, &["quarantine", "list", "--json"]);
+    let listed_files: Value =
+        serde_json::from_str(listed_files.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&listed_files["name"], &listed_files["reason"]), (&json!(name), &json!("unneeded")));
     assert_refused(&storage, &["quarantine", "restore", "audio/b.wav"], "is not in the quarantine");
     run_admin(&storage, &["quarantine", "restore", &name]);
     assert_eq!(fs::read(&unknown_file).expect("is back"), b"left over");
@@ -506,12 +530,12 @@ fn the_quarantine_is_listed_and_restored() {
     // A check reports a quarantined file that the database needs. Reading the file restores it.
     let batch = storage.join("quarantine/20260101000000/audio");
     fs::create_dir_all(&batch).expect("makes");
-    let original = stored(&storage, "audio", ".original");
-    let moved_aside = batch.join(original.file_name().expect("a name"));
-    fs::rename(&original, &moved_aside).expect("moves");
-    let printed = assert_refused(&storage, &["check"], "the storage has 1 problem\n");
-    assert!(printed.contains("is in the quarantine"), "{printed}");
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(download(&restarted, &id, ""), before);
-    assert!(original.is_file() && !moved_aside.exists());
+    let original_file = stored(&storage, "audio", ".original");
+    let moved_aside = batch.join(original_file.file_name().expect("a name"));
+    fs::rename(&original_file, &moved_aside).expect("moves");
+    let printed_text = assert_refused(&storage, &["check"], "the storage has 1 problem\n");
+    assert!(printed_text.contains("is in the quarantine"), "{printed_text}");
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(download(&restarted_service, &id, ""), body_before);
+    assert!(original_file.is_file() && !moved_aside.exists());
 }

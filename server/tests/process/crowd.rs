@@ -22,15 +22,15 @@ const RECORDING_SECS: u32 = 2;
 /// Returns a mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
 fn recording(client: usize) -> Vec<u8> {
     let data_bytes = RECORDING_SECS * 96_000;
-    let mut out = b"RIFF".to_vec();
-    out.extend((36 + data_bytes).to_le_bytes());
-    out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    out.extend(48_000_u32.to_le_bytes());
-    out.extend(96_000_u32.to_le_bytes());
-    out.extend(b"\x02\0\x10\0data");
-    out.extend(data_bytes.to_le_bytes());
-    out.extend((client as u16).to_le_bytes().repeat(data_bytes as usize / 2));
-    out
+    let mut output = b"RIFF".to_vec();
+    output.extend((36 + data_bytes).to_le_bytes());
+    output.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    output.extend(48_000_u32.to_le_bytes());
+    output.extend(96_000_u32.to_le_bytes());
+    output.extend(b"\x02\0\x10\0data");
+    output.extend(data_bytes.to_le_bytes());
+    output.extend((client as u16).to_le_bytes().repeat(data_bytes as usize / 2));
+    output
 }
 
 fn song(client: usize, turn: usize) -> Value {
@@ -80,8 +80,8 @@ fn run_client(service: &Service, client: usize) {
             &[("If-Match", &etag)],
             &song(client, turn),
         );
-        let listed = service.expect(200, "GET", "/api/v1/projects?limit=10", &[], &Value::Null);
-        assert!(listed["items"].as_array().is_some_and(|items| !items.is_empty()));
+        let listed_projects = service.expect(200, "GET", "/api/v1/projects?limit=10", &[], &Value::Null);
+        assert!(listed_projects["items"].as_array().is_some_and(|items| !items.is_empty()));
         let samples = service.call("GET", &format!("/api/v1/audio/{audio}/file?format=wav32f"), &[], "");
         let samples = samples.expect("whole samples");
         assert_eq!(samples.status, 200, "{}", samples.body);
@@ -102,13 +102,13 @@ fn two_hundred_clients_at_once_are_served_and_memory_is_bounded() {
             });
         }
     });
-    let listed = service.expect(200, "GET", "/api/v1/projects?limit=200", &[], &Value::Null);
-    let songs = listed["items"]
+    let listed_projects = service.expect(200, "GET", "/api/v1/projects?limit=200", &[], &Value::Null);
+    let songs = listed_projects["items"]
         .as_array()
         .expect("items")
         .iter()
         .filter(|song| song["revision"] == 1 + ROUNDS_PER_CLIENT as i64);
-    assert!(songs.count() >= CLIENTS - 1, "some songs lack a save: {listed}");
+    assert!(songs.count() >= CLIENTS - 1, "some songs lack a save: {listed_projects}");
     let sounds = service.expect(200, "GET", "/api/v1/audio?limit=200", &[], &Value::Null);
     assert_eq!(sounds["items"].as_array().map(Vec::len), Some(CLIENTS));
     let peak_kib = peak_kib(service.id());

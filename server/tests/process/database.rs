@@ -20,10 +20,10 @@ pub(crate) fn postgres_address(storage: &Path) -> Option<String> {
 async fn create(server: &str, name: &str) {
     songfoundry_server::db::install_drivers();
     let mut connection = AnyConnection::connect(server).await.expect("the test's PostgreSQL");
-    let created = sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE \"{name}\"")))
+    let create_result = sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE \"{name}\"")))
         .execute(&mut connection)
         .await;
-    if let Err(error) = created {
+    if let Err(error) = create_result {
         // The code of `duplicate_database`: an earlier start has created the database.
         let code = error.as_database_error().and_then(|error| error.code().map(|code| code.into_owned()));
         assert_eq!(code.as_deref(), Some("42P04"), "{error}");

@@ -25,13 +25,13 @@ fn a_second_start_has_all_data() {
     let draft = json!({ "client_id": "window", "project": song("draft") });
     let autosave = first.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
     first.expect(204, "DELETE", "/api/v1/projects/demo", &[], &Value::Null);
-    let before = first.expect(200, "GET", "/api/v1/projects", &[], &Value::Null);
+    let songs_before = first.expect(200, "GET", "/api/v1/projects", &[], &Value::Null);
     let (status, _) = first.stop();
     assert!(status.success(), "{status}");
 
     let second = Service::start(&storage, &[]);
     assert_eq!(second.expect(200, "GET", SONG, &[], &Value::Null), song("two"));
-    assert_eq!(second.expect(200, "GET", "/api/v1/projects", &[], &Value::Null), before);
+    assert_eq!(second.expect(200, "GET", "/api/v1/projects", &[], &Value::Null), songs_before);
     let revisions = second.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
     assert_eq!(revisions["items"].as_array().map(Vec::len), Some(2));
     assert_eq!(second.expect(200, "GET", "/api/v1/projects/temp/revision", &[], &Value::Null), autosave);
@@ -90,10 +90,10 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         let count = AtomicUsize::new(0);
         let written = std::thread::scope(|scope| {
             let writer = scope.spawn(|| save_until_killed(&service, revision, round, &count));
-            let begun = Instant::now();
+            let start_time = Instant::now();
             while count.load(Ordering::Relaxed) <= round % 4 {
                 assert!(
-                    begun.elapsed() < Duration::from_secs(600),
+                    start_time.elapsed() < Duration::from_secs(600),
                     "round {round}: the service acknowledges no save"
                 );
                 std::thread::yield_now();
@@ -107,13 +107,13 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         service = Service::start(&storage, &[]);
         let stored_song = service.expect(200, "GET", SONG, &[], &Value::Null);
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
-        let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
+        let current_revision = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
         // The newest revision is the last acknowledged save, or the save in flight.
         let (expected, name) =
-            if current == last { (last, last_name) } else { (last + 1, written.attempted) };
-        assert_eq!(current, expected, "round {round}");
+            if current_revision == last { (last, last_name) } else { (last + 1, written.attempted) };
+        assert_eq!(current_revision, expected, "round {round}");
         assert_eq!(stored_song, song(&name), "round {round}: the stored document differs from the saved one");
-        revision = current;
+        revision = current_revision;
     }
 }

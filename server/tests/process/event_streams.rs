@@ -20,9 +20,9 @@ fn language_models() -> (String, Sender<()>) {
         let (mut stream, _) = listener.accept().expect("a question");
         let mut request = Vec::new();
         while !request.ends_with(b"}") {
-            let mut piece = [0; 4096];
-            let count = stream.read(&mut piece).expect("reads");
-            request.extend_from_slice(&piece[..count]);
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).expect("reads");
+            request.extend_from_slice(&buffer[..count]);
         }
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: first\n\n";
         stream.write_all(head.as_bytes()).expect("writes");

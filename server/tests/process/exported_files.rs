@@ -117,8 +117,9 @@ fn render_input(folder: &Path, input: &str, name: &str, args: &[&str]) -> Value 
 
 /// Returns a number of the summary of ffmpeg's filter `ebur128`.
 fn summary_value(summary: &str, name: &str) -> f64 {
-    let after = summary.rsplit("Summary:").next().and_then(|text| text.split_once(name)).expect("a value").1;
-    after.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
+    let value_text =
+        summary.rsplit("Summary:").next().and_then(|text| text.split_once(name)).expect("a value").1;
+    value_text.split_whitespace().next().and_then(|word| word.parse().ok()).expect("a number")
 }
 
 /// Checks the codec, rate, length and loudness of a file.
@@ -149,16 +150,19 @@ fn check(folder: &Path, name: &str, receipt: &Value, codec: &str, rate_hz: u32) 
 fn check_chapters(folder: &Path, name: &str) {
     let text =
         run("ffprobe", folder, &["-v", "error", "-show_chapters", "-show_format", "-of", "json", name]);
-    let found: Value = serde_json::from_str(&text).expect("JSON of ffprobe");
+    let probe_report: Value = serde_json::from_str(&text).expect("JSON of ffprobe");
     let chapter = |chapter: &Value| {
         let secs: f64 = chapter["start_time"].as_str().and_then(|secs| secs.parse().ok()).expect("a time");
         ((1_000.0 * secs).round() as u32, chapter["tags"]["title"].as_str().unwrap_or_default().to_owned())
     };
-    let chapters: Vec<_> = found["chapters"].as_array().expect("a list").iter().map(chapter).collect();
+    let chapters: Vec<_> = probe_report["chapters"].as_array().expect("a list").iter().map(chapter).collect();
     assert_eq!(chapters, CHAPTERS.map(|(ms, title)| (ms, title.to_owned())), "{name}");
     let secs = |value: &Value| value.as_str().and_then(|secs| secs.parse::<f64>().ok()).expect("a time");
-    let end_secs = secs(&found["chapters"][CHAPTERS.len() - 1]["end_time"]);
-    assert!((end_secs - secs(&found["format"]["duration"])).abs() < 0.1, "{name}: {end_secs} s, {text}");
+    let end_secs = secs(&probe_report["chapters"][CHAPTERS.len() - 1]["end_time"]);
+    assert!(
+        (end_secs - secs(&probe_report["format"]["duration"])).abs() < 0.1,
+        "{name}: {end_secs} s, {text}"
+    );
 }
 
 /// Checks that a file has the cover picture.
@@ -166,17 +170,18 @@ fn check_chapters(folder: &Path, name: &str) {
 fn check_cover(folder: &Path, name: &str) {
     let copy = format!("{name}.png");
     run("ffmpeg", folder, &["-v", "error", "-y", "-i", name, "-map", "0:v", "-c", "copy", &copy]);
-    let [found, expected] = [&*copy, COVER].map(|name| std::fs::read(folder.join(name)).expect("a picture"));
-    assert!(found == expected, "{name}: the picture differs");
+    let [probe_report, expected] =
+        [&*copy, COVER].map(|name| std::fs::read(folder.join(name)).expect("a picture"));
+    assert!(probe_report == expected, "{name}: the picture differs");
 }
 
 /// Checks the positions and the names of the cue points of a WAV file.
 #[track_caller]
 fn check_cues(folder: &Path, name: &str, rate_hz: u32) {
     let text = run("sndfile-info", folder, &[name]);
-    let after = |line: &str, key: &str| Some(line.split_once(key)?.1.trim().to_owned());
-    let offsets: Vec<_> = text.lines().filter_map(|line| after(line, "Offset :")).collect();
-    let names: Vec<_> = text.lines().filter_map(|line| after(line, "labl : ")).collect();
+    let value_text = |line: &str, key: &str| Some(line.split_once(key)?.1.trim().to_owned());
+    let offsets: Vec<_> = text.lines().filter_map(|line| value_text(line, "Offset :")).collect();
+    let names: Vec<_> = text.lines().filter_map(|line| value_text(line, "labl : ")).collect();
     assert_eq!(offsets, CHAPTERS.map(|(ms, _)| (ms * (rate_hz / 100) / 10).to_string()), "{name}: {text}");
     let numbered = CHAPTERS.iter().zip(1..).map(|((_, title), number)| format!("{number} : {title}"));
     assert!(names.iter().eq(&numbered.collect::<Vec<_>>()), "{name}: {text}");
@@ -228,9 +233,9 @@ fn other_programs_read_every_format_rate_and_depth() {
         // Ogg files have the tags of their stream.
         let tag = |tag: &str| {
             let of = |part: &Value| {
-                let found =
+                let probe_report =
                     part["tags"].as_object()?.iter().find(|(key, _)| key.eq_ignore_ascii_case(tag))?;
-                found.1.as_str().map(ToOwned::to_owned)
+                probe_report.1.as_str().map(ToOwned::to_owned)
             };
             of(&tags["format"]).or_else(|| of(&tags["streams"][0]))
         };
@@ -309,12 +314,16 @@ fn a_flac_file_contains_the_samples_of_the_wav_file() {
         let hashes = ["a.wav", "a.flac"].map(|name| {
             let receipt = render(folder, name, &["--bit-depth", depth]);
             let codec = format!("pcm_{raw}");
-            let out = format!("{name}.raw");
-            run("ffmpeg", folder, &["-v", "error", "-y", "-i", name, "-f", raw, "-c:a", &codec, &out]);
-            let sum = run("sha256sum", folder, &[&out]);
-            let decoded = sum.split(' ').next().expect("a hash").to_owned();
-            assert_eq!(receipt["receipt"]["pcm_sha256"], decoded, "{name}");
-            decoded
+            let output_name = format!("{name}.raw");
+            run(
+                "ffmpeg",
+                folder,
+                &["-v", "error", "-y", "-i", name, "-f", raw, "-c:a", &codec, &output_name],
+            );
+            let sum = run("sha256sum", folder, &[&output_name]);
+            let decoded_hash = sum.split(' ').next().expect("a hash").to_owned();
+            assert_eq!(receipt["receipt"]["pcm_sha256"], decoded_hash, "{name}");
+            decoded_hash
         });
         assert_eq!(hashes[0], hashes[1], "{depth}");
     }
@@ -381,11 +390,12 @@ fn integers_differ_from_floats_by_dither_only() {
         let count = errors.len() as f64;
         let mean = errors.iter().sum::<f64>() / count;
         let variance = errors.iter().map(|error| error * error).sum::<f64>() / count;
-        let largest = errors.iter().fold(0.0_f64, |largest, error| largest.max(error.abs()));
+        let largest_error =
+            errors.iter().fold(0.0_f64, |largest_error, error| largest_error.max(error.abs()));
         // Dither with a triangular distribution of two steps (variance 1/6), then rounding (1/12).
         assert!(mean.abs() < 0.005, "{depth}: mean {mean}");
         assert!((variance - 0.25).abs() < 0.005, "{depth}: variance {variance}");
-        assert!(largest <= 1.5, "{depth}: {largest}");
+        assert!(largest_error <= 1.5, "{depth}: {largest_error}");
         // The errors of neighbouring samples of a channel are not correlated.
         let neighbours = errors.iter().zip(&errors[2..]).map(|(a, b)| a * b).sum::<f64>() / count;
         assert!(neighbours.abs() < 0.005, "{depth}: covariance {neighbours}");
@@ -441,8 +451,8 @@ fn audio_files_are_converted_and_measured() {
         assert!((values[0] - values[1]).abs() < 1e-9, "{field}: {values:?}");
     }
     // A conversion to floats at the same rate changes no sample.
-    let same = command(&["master", "mix.wav", "--bit-depth", "float32", "-o", "same.wav", "--json"]);
-    assert_eq!(same["pcm_sha256"], mix["receipt"]["pcm_sha256"]);
+    let second_output = command(&["master", "mix.wav", "--bit-depth", "float32", "-o", "same.wav", "--json"]);
+    assert_eq!(second_output["pcm_sha256"], mix["receipt"]["pcm_sha256"]);
     for (name, codec, rate_hz, args) in [
         ("cd.wav", "pcm_s16le", 44_100, &["--lufs", "-14", "--sample-rate", "44100"][..]),
         ("archive.flac", "flac", 96_000, &["--bit-depth", "pcm24", "--sample-rate", "96000"]),

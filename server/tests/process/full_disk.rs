@@ -73,7 +73,7 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
     assert_eq!(upload_answer.status, 201, "{}", upload_answer.body);
     let upload_answer: Value = serde_json::from_str(&upload_answer.body).expect("JSON");
     let file = upload_answer["files"][0]["file_url"].as_str().expect("an address").to_owned();
-    let before = service.send("GET", &file, &[], &[]).expect("an answer").body;
+    let body_before = service.send("GET", &file, &[], &[]).expect("an answer").body;
     assert_eq!(render(&service).expect("an answer").status, 200);
     let upload_path = begin_upload(&service).expect("begins");
 
@@ -99,7 +99,7 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
         assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
-        assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, before);
+        assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, body_before);
         let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
         assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
     };
@@ -124,15 +124,15 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
     }
     service.kill();
     disk.empty();
-    let restarted = start(&disk);
-    assert_eq!(restarted.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
-    assert_eq!(restarted.send("GET", &file, &[], &[]).expect("an answer").body, before);
-    restarted.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
-    drop(restarted);
-    let checked =
+    let restarted_service = start(&disk);
+    assert_eq!(restarted_service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
+    assert_eq!(restarted_service.send("GET", &file, &[], &[]).expect("an answer").body, body_before);
+    restarted_service.expect(200, "PUT", SONG, &[("If-Match", "\"1\"")], &song("fourth"));
+    drop(restarted_service);
+    let check_output =
         disk.songfoundry(&disk.folder.join("storage")).args(["admin", "check"]).output().expect("runs");
-    let printed = String::from_utf8_lossy(&checked.stdout);
-    assert!(checked.status.success() && printed.contains(" 0 problems"), "{printed}");
+    let printed_text = String::from_utf8_lossy(&check_output.stdout);
+    assert!(check_output.status.success() && printed_text.contains(" 0 problems"), "{printed_text}");
 }
 
 /// Waits until a task has ended, and returns it.
@@ -219,8 +219,8 @@ fn users_can_free_space_on_a_full_disk() {
     let file = format!("/api/v1/audio/{}", upload_answer["files"][0]["id"].as_str().expect("an id"));
     service.expect(204, "DELETE", &file, &[], &Value::Null);
     service.expect(404, "GET", &file, &[], &Value::Null);
-    let freed = disk.free_bytes();
-    assert!(freed > 2_000_000, "{freed} bytes are free after 2.9 MB were deleted");
+    let freed_bytes = disk.free_bytes();
+    assert!(freed_bytes > 2_000_000, "{freed_bytes} bytes are free after 2.9 MB were deleted");
     // With free space, the next save succeeds.
     service.expect(200, "PUT", SONG, &if_match, &song("second"));
 
@@ -259,8 +259,9 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     let password = "vermilion-otter-413-quay";
     let body = json!({ "current_password": first, "new_password": password });
     let token = log_in(&first);
-    let changed = service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
-    let token = bearer(&changed, "access_token");
+    let password_answer =
+        service.expect(200, "POST", "/api/v1/auth/password", &[("Authorization", &token)], &body);
+    let token = bearer(&password_answer, "access_token");
     let by_token = [("Authorization", token.as_str())];
     let key_name = json!({ "name": "nightly" });
     let key = bearer(&service.expect(201, "POST", "/api/v1/auth/api-keys", &by_token, &key_name), "key");
@@ -297,8 +298,8 @@ fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     service.expect(401, "GET", SONG, &[("Authorization", &third_token)], &Value::Null);
     service.expect(204, "DELETE", &first_file, &by_key, &Value::Null);
     service.expect(204, "DELETE", &second_file, &[("Authorization", &second_token)], &Value::Null);
-    let freed = disk.free_bytes();
-    assert!(freed > 200_000, "{freed} bytes are free");
+    let freed_bytes = disk.free_bytes();
+    assert!(freed_bytes > 200_000, "{freed_bytes} bytes are free");
 }
 
 /// Uploads a recording of 2.9 MB with its decoded copy, and deletes it.
@@ -319,8 +320,8 @@ fn deleted_files_are_removed_to_make_space_for_uploads() {
     disk.fill();
     disk.free_up(1_000_000);
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "2000000")];
-    let created = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
-    assert_eq!(created.status, 201, "{}", created.body);
+    let create_answer = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
+    assert_eq!(create_answer.status, 201, "{}", create_answer.body);
 
     // The free space is enough for the file, but not for its decoded copy.
     disk.empty();
@@ -338,9 +339,10 @@ fn deleted_files_are_removed_to_make_space_for_uploads() {
 fn a_command_fails_if_its_output_does_not_fit_on_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     for arguments in [&["--help"][..], &["config"], &["openapi"], &["render", "--help"]] {
-        let full = std::fs::File::create("/dev/full").expect("opens");
+        let full_device = std::fs::File::create("/dev/full").expect("opens");
         let mut command = songfoundry(&folder.path().join("storage"));
-        let output = command.args(arguments).stdout(full).stderr(Stdio::piped()).output().expect("runs");
+        let output =
+            command.args(arguments).stdout(full_device).stderr(Stdio::piped()).output().expect("runs");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
         assert!(
@@ -366,19 +368,19 @@ fn a_restore_without_enough_space_changes_nothing() {
     let backup = tempfile::tempdir().expect("a folder");
     let backup = backup.path().join("backup");
     let admin = |args: &[&str]| disk.songfoundry(&storage).arg("admin").args(args).output().expect("runs");
-    let made = admin(&["backup", backup.to_str().expect("Unicode")]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let backup_output = admin(&["backup", backup.to_str().expect("Unicode")]);
+    assert!(backup_output.status.success(), "{}", String::from_utf8_lossy(&backup_output.stderr));
     disk.fill();
-    let refused = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
-    let errors = String::from_utf8_lossy(&refused.stderr);
+    let refusal = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
+    let errors = String::from_utf8_lossy(&refusal.stderr);
     assert!(
-        !refused.status.success() && errors.contains("MiB of free space; nothing was changed"),
+        !refusal.status.success() && errors.contains("MiB of free space; nothing was changed"),
         "{errors}"
     );
     disk.empty();
     let service = start(&disk);
     assert_eq!(service.expect(200, "GET", SONG, &[], &Value::Null), song("first"));
     service.kill();
-    let restored = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
-    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    let restore_output = admin(&["restore", "--replace", backup.to_str().expect("Unicode")]);
+    assert!(restore_output.status.success(), "{}", String::from_utf8_lossy(&restore_output.stderr));
 }

@@ -27,8 +27,8 @@ fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) 
     let mut all_settings = vec![("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
     all_settings.extend(settings);
     let service = Service::start(&folder.join("storage"), &all_settings);
-    let listed = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
-    assert_eq!(listed["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{listed}");
+    let catalog_answer = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
+    assert_eq!(catalog_answer["soundfonts"].as_array().map(Vec::len), Some(banks.len()), "{catalog_answer}");
     service
 }
 
@@ -94,9 +94,9 @@ fn processors() -> u64 {
 fn renders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
     // The bank has 384 MiB of silence in 400 KB.
-    let slow = sf3(&vec![silent(1 << 24, &[]); 12], 1);
-    let small = sf3(&[silent(4_096, &[])], 1);
-    let service = service(folder.path(), &[("slow.sf3", slow), ("small.sf3", small)], &[]);
+    let slow_bank = sf3(&vec![silent(1 << 24, &[]); 12], 1);
+    let small_bank = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("slow.sf3", slow_bank), ("small.sf3", small_bank)], &[]);
     let limit = status_field(service.id(), "Threads:") + processors() + OTHER_THREADS;
     let body = notes("slow").to_string();
     for round in 0..60 {
@@ -148,14 +148,14 @@ fn slow_uploads_occupy_no_threads() {
 /// Waits until at most `limit` threads run. Idle threads end after ten seconds. A thread that waits
 /// for an upload would run as long as the upload.
 fn wait_for_threads(service: &Service, limit: u64) {
-    let begun = std::time::Instant::now();
+    let start_time = std::time::Instant::now();
     loop {
         let threads = status_field(service.id(), "Threads:");
         if threads <= limit {
             return;
         }
         assert!(
-            begun.elapsed() < std::time::Duration::from_secs(600),
+            start_time.elapsed() < std::time::Duration::from_secs(600),
             "{threads} threads for slow uploads; the limit is {limit}"
         );
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -170,8 +170,9 @@ fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     let mut half_sent = Vec::new();
     for _ in 0..60 {
         let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000000")];
-        let created = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
-        let path = created.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
+        let create_answer = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
+        let path =
+            create_answer.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
         let mut stream = TcpStream::connect(service.address).expect("connects");
         let head = format!(
             "PATCH {} HTTP/1.1\r\nHost: {}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n\
@@ -186,13 +187,13 @@ fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     // The service keeps the received bytes of an interrupted part.
     let (stream, path) = half_sent.remove(0);
     drop(stream);
-    let begun = std::time::Instant::now();
+    let start_time = std::time::Instant::now();
     loop {
         let status = service.expect(200, "GET", &path, &[], &Value::Null);
         if status["offset_bytes"] == 4 {
             break;
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(600), "{status}");
+        assert!(start_time.elapsed() < std::time::Duration::from_secs(600), "{status}");
     }
 }
 
@@ -224,8 +225,8 @@ fn a_song_whose_banks_exceed_the_memory_is_refused_with_their_names() {
 fn headers_of_the_same_stream_share_its_decoded_samples() {
     let folder = tempfile::tempdir().expect("a folder");
     // The bank has 8 MiB of silence, which 60 sample headers share.
-    let shared = sf3(&[silent(1 << 22, &[])], 60);
-    let service = service(folder.path(), &[("shared.sf3", shared)], &[]);
+    let shared_bank = sf3(&[silent(1 << 22, &[])], 60);
+    let service = service(folder.path(), &[("shared.sf3", shared_bank)], &[]);
     let answer = render(&service, "shared");
     assert_eq!(answer.status, 200, "{}", answer.body);
     let peak_mib = status_field(service.id(), "VmHWM:") / 1024;
@@ -242,8 +243,8 @@ fn register_user(service: &Service, name: &str) -> String {
 #[test]
 fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
     let folder = tempfile::tempdir().expect("a folder");
-    let small = sf3(&[silent(4_096, &[])], 1);
-    let service = service(folder.path(), &[("small.sf3", small)], &[("SF_REGISTRATION", "open")]);
+    let small_bank = sf3(&[silent(4_096, &[])], 1);
+    let service = service(folder.path(), &[("small.sf3", small_bank)], &[("SF_REGISTRATION", "open")]);
     let chord: Vec<Value> = (0..64)
         .map(|key| json!({"tick": 0, "length_ticks": 960 * 3_600, "pitch": key, "velocity": 1}))
         .collect();
@@ -258,7 +259,7 @@ fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
     let project = json!({"schema_version": 1, "project_id": "long", "name": "Long",
         "tempo_map": [{"tick": 0, "bpm": 60.0}], "tracks": tracks});
     let body = json!({ "project": project }).to_string();
-    let long: Vec<TcpStream> = ["ada", "bob", "cy", "dee"]
+    let long_requests: Vec<TcpStream> = ["ada", "bob", "cy", "dee"]
         .iter()
         .map(|name| {
             let mut stream = TcpStream::connect(service.address).expect("connects");
@@ -279,7 +280,7 @@ fn a_small_render_does_not_wait_for_long_renders_of_other_users() {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
     assert_eq!(render(&service, "small").status, 200);
-    for stream in long {
+    for stream in long_requests {
         stream.set_nonblocking(true).expect("sets");
         let read_error = stream.peek(&mut [0]).expect_err("a long render has ended");
         assert_eq!(read_error.kind(), std::io::ErrorKind::WouldBlock);
@@ -295,9 +296,9 @@ fn concurrent_renders_prepare_a_bank_once() {
     let service = service(folder.path(), &banks, &[("SF_REGISTRATION", "open")]);
     let bearers = ["ada", "bob", "cy", "dee"].map(|name| register_user(&service, name));
     let peak_growth_mib = |work: &dyn Fn()| {
-        let before = status_field(service.id(), "VmRSS:");
+        let value_before = status_field(service.id(), "VmRSS:");
         work();
-        (status_field(service.id(), "VmHWM:") - before) / 1024
+        (status_field(service.id(), "VmHWM:") - value_before) / 1024
     };
     let alone_mib = peak_growth_mib(&|| assert_eq!(render(&service, "alone").status, 200));
     assert!(alone_mib >= 96, "the bank needed only {alone_mib} MiB");
@@ -319,22 +320,22 @@ fn concurrent_renders_prepare_a_bank_once() {
 #[test]
 fn codebooks_that_are_slow_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
-    assert!(slow.len() < 20_000, "the bank has {} bytes", slow.len());
-    let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
-    let before = cpu_secs(service.id());
+    let slow_bank = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
+    assert!(slow_bank.len() < 20_000, "the bank has {} bytes", slow_bank.len());
+    let service = service(folder.path(), &[("slow.sf3", slow_bank)], &[]);
+    let value_before = cpu_secs(service.id());
     assert_eq!(render(&service, "slow").status, 200);
-    let used_secs = cpu_secs(service.id()) - before;
+    let used_secs = cpu_secs(service.id()) - value_before;
     assert!(used_secs < 4.0, "a render used {used_secs} s of processor time for a bank of 20 KB");
 }
 
 #[test]
 fn a_bank_that_needs_too_much_memory_is_refused_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let large = sf3(&vec![silent(1 << 23, &[]); 8], 1);
-    let small = sf3(&[silent(1 << 20, &[])], 1);
+    let large_bank = sf3(&vec![silent(1 << 23, &[]); 8], 1);
+    let small_bank = sf3(&[silent(1 << 20, &[])], 1);
     let settings = [("SF_BANK_DECODED_MAX_BYTES", "67108864")];
-    let service = service(folder.path(), &[("large.sf3", large), ("small.sf3", small)], &settings);
+    let service = service(folder.path(), &[("large.sf3", large_bank), ("small.sf3", small_bank)], &settings);
     let answer = render(&service, "large");
     assert_eq!(answer.status, 422, "{}", answer.body);
     for words in ["soundfont_unusable", "`large`", "128 MiB", "64 MiB", "SF_BANK_DECODED_MAX_BYTES"] {

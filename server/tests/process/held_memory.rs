@@ -38,8 +38,8 @@ fn unread_answers_occupy_no_memory() {
     let project = format!(
         r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{text}"}}}}"#
     );
-    let saved = service.send("POST", "/api/v1/projects", &[], project.as_bytes()).expect("an answer");
-    assert_eq!(saved.status, 201, "{}", saved.body);
+    let save_answer = service.send("POST", "/api/v1/projects", &[], project.as_bytes()).expect("an answer");
+    assert_eq!(save_answer.status, 201, "{}", save_answer.body);
     for (path, answers) in [("/api/v1/projects/large/raw", 40), ("/api/v1/projects/large", 16)] {
         let before_kib = status_kib(&service, "VmRSS");
         let unread: Vec<TcpStream> = (0..answers)
@@ -53,8 +53,8 @@ fn unread_answers_occupy_no_memory() {
         println!("{path}: {} unread answers occupy {used_kib} KiB", unread.len());
         assert!(used_kib <= ALLOWED_KIB, "{path}: {used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
     }
-    let read = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
-    assert!(read.body.contains(&text[..100]) && read.body.len() > PROJECT_BYTES);
+    let read_answer = service.send("GET", "/api/v1/projects/large/raw", &[], b"").expect("a whole answer");
+    assert!(read_answer.body.contains(&text[..100]) && read_answer.body.len() > PROJECT_BYTES);
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn concurrent_requests_for_large_projects_wait_without_using_memory() {
         r#"{{"schema_version":1,"project_id":"large","name":"n","tracks":[],"client":{{"a":"{}"}}}}"#,
         "x".repeat(PROJECT_BYTES)
     );
-    let saved = service.call("POST", "/api/v1/projects", &[], &document).expect("an answer");
-    assert_eq!(saved.status, 201, "{}", saved.body);
+    let save_answer = service.call("POST", "/api/v1/projects", &[], &document).expect("an answer");
+    assert_eq!(save_answer.status, 201, "{}", save_answer.body);
     let autosave = format!(r#"{{"client_id":"test","project":{document}}}"#);
     assert_eq!(service.call("PUT", "/api/v1/projects/temp", &[], &autosave).expect("an answer").status, 200);
     let before_kib = status_kib(&service, "VmHWM");
@@ -88,8 +88,12 @@ fn concurrent_requests_for_large_projects_wait_without_using_memory() {
         let head = format!("{line} HTTP/1.1\r\n{header_start} {}\r\n", body.len());
         (send(&service, &head, body.as_bytes()), line.to_owned(), expected)
     };
-    let mut connections: Vec<_> =
-        requests.iter().cycle().take(3 * requests.len()).map(|one| request(*one)).collect();
+    let mut connections: Vec<_> = requests
+        .iter()
+        .cycle()
+        .take(3 * requests.len())
+        .map(|request_index| request(*request_index))
+        .collect();
     for (stream, line, expected) in &mut connections {
         assert_eq!(status(stream), *expected, "{line}");
     }
@@ -136,7 +140,7 @@ fn unfinished_bodies_occupy_hardly_any_memory() {
 fn language_models(request_count: usize, begun_answer: Vec<u8>) -> (String, impl FnOnce() -> Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let (sender, received) = channel();
+    let (sender, receiver) = channel();
     let begun_answer: Arc<[u8]> = begun_answer.into();
     std::thread::spawn(move || {
         for stream in listener.incoming().take(request_count) {
@@ -155,7 +159,7 @@ fn language_models(request_count: usize, begun_answer: Vec<u8>) -> (String, impl
             });
         }
     });
-    (url, move || received.iter().take(request_count).collect())
+    (url, move || receiver.iter().take(request_count).collect())
 }
 
 /// Sends a request for the language model through the service.
@@ -213,8 +217,8 @@ fn unfinished_answers_of_language_models_occupy_a_bounded_amount_of_memory() {
             }
         });
     }
-    let refused: Vec<String> = statuses.iter().take(REFUSED).collect();
-    assert!(refused.iter().all(|status| status == "503"), "{refused:?}");
+    let refused_statuses: Vec<String> = statuses.iter().take(REFUSED).collect();
+    assert!(refused_statuses.iter().all(|status| status == "503"), "{refused_statuses:?}");
     let used_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
     println!("{REQUESTS} unfinished answers occupy {used_kib} KiB");
     assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");

@@ -106,9 +106,9 @@ fn a_browser_gets_http2_and_a_secure_page() {
 #[test]
 fn a_stalled_http2_download_is_closed() {
     let installation = Installation::new();
-    let plain = Service::start(&installation.path("storage"), &[]);
-    let url = upload_large_sound(&plain);
-    plain.stop();
+    let plain_service = Service::start(&installation.path("storage"), &[]);
+    let url = upload_large_sound(&plain_service);
+    plain_service.stop();
     let service = installation.start(&[("SF_CONNECTION_IDLE_SECS", "1")]);
     let client = installation.client();
     let answer = installation.get(&client, &service, &url).expect("an answer");
@@ -217,9 +217,9 @@ fn a_certificate_is_replaced_while_it_serves() {
             installation.get(&client, &service, "/healthz").expect_err("the old certificate is still used");
             service.signal("HUP");
         }
-        let begun = Instant::now();
+        let start_time = Instant::now();
         while installation.get(&client, &service, "/healthz").is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(15), "the new certificate is not used");
+            assert!(start_time.elapsed() < Duration::from_secs(15), "the new certificate is not used");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -249,8 +249,8 @@ fn assert_start_is_refused(storage: &Path, settings: &[(&str, String)], expected
     let mut command = songfoundry(storage);
     command.arg("serve").envs(settings.iter().map(|(key, value)| (*key, value.as_str())));
     let output = command.output().expect("runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && printed.contains(expected), "{printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed_text.contains(expected), "{printed_text}");
 }
 
 #[test]

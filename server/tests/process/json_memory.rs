@@ -79,8 +79,8 @@ fn cases() -> Vec<Case> {
         )
     };
     let nested_list = format!("{}{},", "[".repeat(100), "]".repeat(100));
-    let inflated = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
-    let archive = zipped(&inflated);
+    let inflated_document = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
+    let archive = zipped(&inflated_document);
     assert!(archive.len() < 20_000, "the archive has {} bytes", archive.len());
     vec![
         case(
@@ -117,7 +117,7 @@ fn cases() -> Vec<Case> {
             name: "bundle",
             path: "/api/v1/projects/import",
             headers: &[("Content-Type", "application/zip")],
-            json_bytes: inflated.len(),
+            json_bytes: inflated_document.len(),
             body: archive,
             status: 400,
         },
@@ -300,8 +300,8 @@ fn a_template_of_gigabytes_is_refused_before_it_is_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let template = json!({"title": "Wide", "body": "{{a}}".repeat(3_000)});
-    let stored = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
-    let path = format!("/api/v1/ai_presets/{}/render", stored["id"].as_str().expect("an id"));
+    let stored_template = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
+    let path = format!("/api/v1/ai_presets/{}/render", stored_template["id"].as_str().expect("an id"));
     let before_kib = reset_peak_kib(&service);
     let body = json!({"variables": {"a": "x".repeat(VALUE_BYTES)}});
     assert_eq!(service.expect(413, "POST", &path, &[], &body)["code"], "too_large");

@@ -120,9 +120,9 @@ fn remote_clients_need_a_token_and_pages_of_other_sites_are_refused() {
     let bearer = format!("Bearer {token}");
     let new_password = "tuba-lattice-overbid-9";
     let change = json!({ "current_password": password, "new_password": new_password });
-    let changed =
+    let changed_answer =
         service.expect(200, "POST", "/api/v1/auth/password", &[("authorization", &bearer)], &change);
-    let token = changed["access_token"].as_str().expect("a token");
+    let token = changed_answer["access_token"].as_str().expect("a token");
     let protocols = format!("songfoundry.v1, bearer.{token}");
     let with_protocol = [("sec-websocket-protocol", protocols.as_str())];
     let ways: [(String, &[_]); 2] = [(format!("?token={token}"), &[]), (String::new(), &with_protocol)];
@@ -153,10 +153,10 @@ fn an_abuse_ends_or_delays_only_its_own_stream() {
     let service = Service::start(&folder.path().join("storage"), &[]);
     let mut honest = open(&service, "", &[]).expect("opens");
     // A message that is too large closes its stream with a reason.
-    let mut large = open(&service, "", &[]).expect("opens");
+    let mut large_chain = open(&service, "", &[]).expect("opens");
     // The service may close the stream before it has read everything.
-    drop(large.send(Message::text(" ".repeat(300_000))));
-    match large.read() {
+    drop(large_chain.send(Message::text(" ".repeat(300_000))));
+    match large_chain.read() {
         Ok(Message::Close(Some(frame))) => assert_eq!(frame.code, CloseCode::Size),
         Ok(message) => panic!("{message:?}"),
         // The unread bytes of the message can reset the connection.

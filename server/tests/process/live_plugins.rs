@@ -46,9 +46,9 @@ fn zam_path(name: &str) -> PathBuf {
 fn id_of(service: &PluginService, name: &str) -> String {
     let effects = service.service.expect(200, "GET", "/api/v1/plugins/effects", &[], &Value::Null);
     let list = effects["vst_effects"].as_array().expect("a list");
-    let found = list.iter().find(|plugin| plugin["name"] == name);
-    let found = found.unwrap_or_else(|| panic!("{name} is not in {effects}"));
-    found["plugin_id"].as_str().expect("an id").to_owned()
+    let listed_plugin = list.iter().find(|plugin| plugin["name"] == name);
+    let listed_plugin = listed_plugin.unwrap_or_else(|| panic!("{name} is not in {effects}"));
+    listed_plugin["plugin_id"].as_str().expect("an id").to_owned()
 }
 
 /// A stream that sends a sine and keeps the answers.
@@ -293,17 +293,17 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
         }
         let mut audio = signal(block * FRAMES);
         chain.iter_mut().for_each(|effect| effect.process(block * FRAMES, &mut audio));
-        expected.iter_mut().zip(audio).for_each(|(all, block)| all.extend(block));
+        expected.iter_mut().zip(audio).for_each(|(expected_channel, block)| expected_channel.extend(block));
     }
     for (side, (output, expected)) in client.output.iter().zip(&expected).enumerate() {
         let difference = output.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(difference < 1e-5, "side {side}: {difference}");
     }
     // The output starts after the latency, and the changes are audible.
-    let total = latency["total"].as_u64().expect("a number") as usize;
-    assert!(peak(&client.output[0][..480]) < 1e-3 && peak(&client.output[0][total + 440..]) > 0.05);
-    let (before, after) = client.output[0].split_at(30 * FRAMES);
-    assert!((peak(&before[20 * FRAMES..]) - peak(&after[20 * FRAMES..])).abs() > 0.01);
+    let total_frames = latency["total"].as_u64().expect("a number") as usize;
+    assert!(peak(&client.output[0][..480]) < 1e-3 && peak(&client.output[0][total_frames + 440..]) > 0.05);
+    let (output_before, output_after) = client.output[0].split_at(30 * FRAMES);
+    assert!((peak(&output_before[20 * FRAMES..]) - peak(&output_after[20 * FRAMES..])).abs() > 0.01);
     assert_eq!(client.plugin_stats()["late_blocks"], 0);
 }
 
@@ -311,9 +311,9 @@ fn a_chain_of_effects_and_plugins_equals_its_render() {
 pub(crate) fn kill_plugin(service: &PluginService) {
     let folder = service.folder.path().to_string_lossy().into_owned();
     let is_host = |pid: &str| {
-        let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let read_proc_file = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let has = |bytes: Vec<u8>, text: &str| String::from_utf8_lossy(&bytes).contains(text);
-        has(read("cmdline"), "--socket") && has(read("environ"), &folder)
+        has(read_proc_file("cmdline"), "--socket") && has(read_proc_file("environ"), &folder)
     };
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
@@ -352,25 +352,25 @@ fn a_killed_plugin_returns_with_its_settings() {
     client.command(&json!({ "cmd": "SET_PARAM", "effect": "max", "param": threshold, "value": 0.3 }));
     (0..200).for_each(|_| _ = client.block());
     let level = |client: &Client| peak(&client.output[0][client.output[0].len() - 20 * FRAMES..]);
-    let (before, start) = (level(&client), client.output[0].len() - FRAMES);
-    assert!((before - 0.4).abs() > 0.02, "the plugin changes the level: {before}");
+    let (output_before, start) = (level(&client), client.output[0].len() - FRAMES);
+    assert!((output_before - 0.4).abs() > 0.02, "the plugin changes the level: {output_before}");
     kill_plugin(&service);
     let killed_at = Instant::now();
-    let failed = client.blocks_until(&["plugin_failed"]);
+    let failure_blocks = client.blocks_until(&["plugin_failed"]);
     assert_eq!(
-        (&failed["code"], &failed["restarting"]),
+        (&failure_blocks["code"], &failure_blocks["restarting"]),
         (&json!("plugin_crashed"), &json!(true)),
-        "{failed}"
+        "{failure_blocks}"
     );
     client.block();
-    let dry = client.output[0].len();
+    let dry_samples = client.output[0].len();
     client.blocks_until(&["plugin_ready"]);
     let silence = killed_at.elapsed();
     (0..200).for_each(|_| _ = client.block());
     assert_smooth(&client.output[0][start..], 0.02);
-    let signal = &client.output[0][dry..dry + 2 * FRAMES];
+    let signal = &client.output[0][dry_samples..dry_samples + 2 * FRAMES];
     assert!(peak(signal) > 0.3, "the input passes meanwhile");
-    assert!((level(&client) - before).abs() < 1e-3, "{} instead of {before}", level(&client));
+    assert!((level(&client) - output_before).abs() < 1e-3, "{} instead of {output_before}", level(&client));
     let stats = client.plugin_stats();
     assert_eq!((&stats["restarts"], &stats["is_ready"]), (&json!(1), &json!(true)), "{stats}");
     assert!(silence < Duration::from_secs(10), "{silence:?}");
@@ -454,16 +454,16 @@ fn faulty_plugins_are_told_and_leave_nothing() {
         // The first blocks let the plugin fade in.
         let first = client.blocks_until(&["plugin_failed"]);
         assert!(client.answers.iter().any(|answer| answer["cmd"] == "plugin_late"), "{:?}", client.answers);
-        let (mut last, mut failures) = (first.clone(), 1);
+        let (mut last_answer, mut failures) = (first.clone(), 1);
         // A hang needs half a second for each failure, so only crashes are repeated up to the
         // limit.
-        while id != hangs && last["restarting"] == true {
-            last = client.blocks_until(&["plugin_failed"]);
+        while id != hangs && last_answer["restarting"] == true {
+            last_answer = client.blocks_until(&["plugin_failed"]);
             failures += 1;
         }
         if id != hangs {
-            let detail = last["detail"].as_str().expect("text");
-            assert!(failures == 6 && detail.contains("not started again after 5 failures"), "{last}");
+            let detail = last_answer["detail"].as_str().expect("text");
+            assert!(failures == 6 && detail.contains("not started again after 5 failures"), "{last_answer}");
         }
         let start = client.block();
         assert!(client.output[0][start..].iter().all(|value| value.is_finite()));
@@ -492,8 +492,8 @@ fn faulty_plugins_are_told_and_leave_nothing() {
     // A module that crashes when it is loaded was replaced after its scan.
     service.install("crash", "module.so");
     client.command(&json!([{ "id": "new", "type": "vst2", "plugin_id": crashes }]));
-    let failed = client.blocks_until(&["plugin_failed"]);
-    assert_eq!(failed["restarting"], false, "{failed}");
+    let failure_blocks = client.blocks_until(&["plugin_failed"]);
+    assert_eq!(failure_blocks["restarting"], false, "{failure_blocks}");
     (0..8).for_each(|_| _ = client.block());
     let metrics = service.service.call("GET", "/metrics", &[], "").expect("an answer").body;
     for line in ["songfoundry_live_plugins 0", "songfoundry_live_plugin_restarts_total 11"] {
@@ -534,6 +534,9 @@ fn the_number_of_plugins_is_limited_and_their_ids_are_checked() {
         assert_eq!(client.wait_for(&["error"])["code"], code);
     }
     client.command(&json!([{ "type": "vst2", "plugin_id": "00000000" }]));
-    let failed = client.wait_for(&["plugin_failed"]);
-    assert!(failed["restarting"] == false && failed["code"] == "not_found", "{failed}");
+    let failure_blocks = client.wait_for(&["plugin_failed"]);
+    assert!(
+        failure_blocks["restarting"] == false && failure_blocks["code"] == "not_found",
+        "{failure_blocks}"
+    );
 }

@@ -66,7 +66,7 @@ fn a_server_without_local_trust_has_an_administrator_password() {
     server.expect(200, "POST", "/api/v1/auth/login", &[], &body);
     server.kill();
     // The password is printed only once, and remains valid.
-    let restarted = Service::start(&storage, &distrusting);
-    assert!(restarted.greeting.is_empty(), "{:?}", restarted.greeting);
-    restarted.expect(200, "POST", "/api/v1/auth/login", &[], &body);
+    let restarted_service = Service::start(&storage, &distrusting);
+    assert!(restarted_service.greeting.is_empty(), "{:?}", restarted_service.greeting);
+    restarted_service.expect(200, "POST", "/api/v1/auth/login", &[], &body);
 }

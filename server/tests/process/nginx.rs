@@ -26,12 +26,12 @@ impl Nginx {
         let [.., high, low] = std::process::id().to_be_bytes();
         let ip = Ipv4Addr::new(127, STARTED.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
         let address = SocketAddr::from((ip, 8080));
-        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        let temporary_paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|kind| format!("{kind}_temp_path {0}/{kind};\n", folder.display()))
             .concat();
         let configuration = format!(
             "daemon off; master_process off; pid {0}/nginx.pid; error_log {0}/error.log;\n\
-             events {{}}\nhttp {{\naccess_log off;\n{temporary}{1}\n}}\n",
+             events {{}}\nhttp {{\naccess_log off;\n{temporary_paths}{1}\n}}\n",
             folder.display(),
             server.replace("LISTEN", &address.to_string()),
         );
@@ -40,11 +40,14 @@ impl Nginx {
         let mut command = Command::new(NGINX);
         command.arg("-p").arg(folder).arg("-c").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("nginx is installed (scripts/test does it)");
-        let begun = Instant::now();
+        let start_time = Instant::now();
         while std::net::TcpStream::connect(address).is_err() {
-            let ended = child.try_wait().expect("waits");
-            let printed = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
-            assert!(ended.is_none() && begun.elapsed() < Duration::from_secs(30), "{ended:?}: {printed}");
+            let exit_status = child.try_wait().expect("waits");
+            let error_log = std::fs::read_to_string(folder.join("error.log")).unwrap_or_default();
+            assert!(
+                exit_status.is_none() && start_time.elapsed() < Duration::from_secs(30),
+                "{exit_status:?}: {error_log}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         Self { child, address }

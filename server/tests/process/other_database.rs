@@ -75,28 +75,28 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let file = installation(&storage, 4_800);
-    let before = stored(&storage);
-    assert_eq!(before.len(), 4);
+    let files_before = stored(&storage);
+    assert_eq!(files_before.len(), 4);
     let other_folder = tempfile::tempdir().expect("a folder");
     let url = database::address(&other_folder.path().join("storage"));
-    let printed = assert_start_is_refused(&storage, &url);
+    let printed_text = assert_start_is_refused(&storage, &url);
     let database_name =
         url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     let folder = storage.join("blobs");
     for part in ["--adopt", "SF_DATABASE_URL", database_name, folder.to_str().expect("Unicode")] {
-        assert!(printed.contains(part), "{part}: {printed}");
+        assert!(printed_text.contains(part), "{part}: {printed_text}");
     }
-    assert_eq!(stored(&storage), before);
+    assert_eq!(stored(&storage), files_before);
 
     // With `--adopt` the service starts. It still deletes nothing, because a file must first be
     // unneeded for a minimum time.
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).env("SF_DATABASE_URL", &url).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
-    assert_eq!(stored(&storage), before);
+    assert_eq!(stored(&storage), files_before);
     // The first database now belongs to another installation than the files.
-    let printed = assert_start_is_refused(&storage, &database::address(&storage));
-    assert!(printed.contains("different installations"), "{printed}");
+    let printed_text = assert_start_is_refused(&storage, &database::address(&storage));
+    assert!(printed_text.contains("different installations"), "{printed_text}");
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
@@ -113,8 +113,8 @@ fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
     let mut service = Service::spawn(songfoundry(&storage).arg("serve").stderr(Stdio::piped()));
     let log = service.take_stderr();
     assert!(service.stop().0.success());
-    let printed = std::io::read_to_string(log).expect("reads");
-    assert!(printed.contains("stored files, but there are none in"), "{printed}");
+    let printed_text = std::io::read_to_string(log).expect("reads");
+    assert!(printed_text.contains("stored files, but there are none in"), "{printed_text}");
     fs::remove_dir_all(&blobs).expect("removes");
     fs::rename(&backup_path, &blobs).expect("moves");
     assert_has_the_recording(&storage, &file);
@@ -129,24 +129,26 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
         return;
     }
     let file = installation(&storage, 4_800);
-    let before = stored(&storage);
+    let files_before = stored(&storage);
     let database = storage.join("songfoundry.db");
     let backup_path = folder.path().join("kept.db");
     fs::rename(&database, &backup_path).expect("moves");
     for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
         let _ = fs::remove_file(storage.join(leftover));
     }
-    let printed = assert_start_is_refused(&storage, &database::address(&storage));
-    assert!(printed.contains("songfoundry.db") && printed.contains("--adopt"), "{printed}");
+    let printed_text = assert_start_is_refused(&storage, &database::address(&storage));
+    assert!(printed_text.contains("songfoundry.db") && printed_text.contains("--adopt"), "{printed_text}");
     assert!(!database.exists(), "an empty database was created in place of the lost one");
     let output = songfoundry(&storage).args(["admin", "create-user", "ada"]).output().expect("runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
+    let printed_text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && printed.contains("songfoundry.db") && printed.contains("--adopt"),
-        "{printed}"
+        !output.status.success()
+            && printed_text.contains("songfoundry.db")
+            && printed_text.contains("--adopt"),
+        "{printed_text}"
     );
     assert!(!database.exists(), "an empty database was created in place of the lost one");
-    assert_eq!(stored(&storage), before);
+    assert_eq!(stored(&storage), files_before);
     fs::rename(&backup_path, &database).expect("moves");
     assert_has_the_recording(&storage, &file);
 }
@@ -158,10 +160,10 @@ fn a_database_of_another_installation_is_refused() {
     // Both installations have the same SoundFont, so the files alone do not distinguish them.
     installation(&first, 4_800);
     let file = installation(&second, 9_600);
-    let before = stored(&second);
-    let printed = assert_start_is_refused(&second, &database::address(&first));
-    assert!(printed.contains("different installations"), "{printed}");
-    assert_eq!(stored(&second), before);
+    let files_before = stored(&second);
+    let printed_text = assert_start_is_refused(&second, &database::address(&first));
+    assert!(printed_text.contains("different installations"), "{printed_text}");
+    assert_eq!(stored(&second), files_before);
     assert_has_the_recording(&second, &file);
 }
 
@@ -174,14 +176,15 @@ fn an_older_database_deletes_nothing_at_its_start() {
         return;
     }
     let file = installation(&storage, 4_800);
-    let (database, older) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
+    let (database, older_database) = (storage.join("songfoundry.db"), folder.path().join("older.db"));
     let service = Service::start(&storage, &[]);
     let create_headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
-    let created = service.send("POST", "/api/v1/audio/uploads", &create_headers, &[]).expect("an answer");
-    let location = created.head.lines().find_map(|line| line.strip_prefix("location: "));
+    let create_answer =
+        service.send("POST", "/api/v1/audio/uploads", &create_headers, &[]).expect("an answer");
+    let location = create_answer.head.lines().find_map(|line| line.strip_prefix("location: "));
     let upload_path = location.expect("a location").trim();
     assert!(service.stop().0.success());
-    fs::copy(&database, &older).expect("copies");
+    fs::copy(&database, &older_database).expect("copies");
     let service = Service::start(&storage, &[]);
     let send = |service: &Service, offset: &str| {
         let content_type = ("Content-Type", "application/offset+octet-stream");
@@ -191,20 +194,20 @@ fn an_older_database_deletes_nothing_at_its_start() {
     assert_eq!(send(&service, "0"), 204);
     assert_eq!(upload(&service, "", &wav(9_600, 3)).expect("an answer").status, 201);
     assert!(service.stop().0.success());
-    let (before, newer) = (stored(&storage), folder.path().join("newer.db"));
-    assert_eq!(before.len(), 7);
-    fs::rename(&database, &newer).expect("moves");
-    fs::rename(&older, &database).expect("moves");
+    let (files_before, newer_database) = (stored(&storage), folder.path().join("newer.db"));
+    assert_eq!(files_before.len(), 7);
+    fs::rename(&database, &newer_database).expect("moves");
+    fs::rename(&older_database, &database).expect("moves");
     // The restored database has the upload in its old state.
     database::change(&storage, "UPDATE audio_uploads SET expires_secs = 1");
     assert_has_the_recording(&storage, &file);
-    assert_eq!(stored(&storage), before);
+    assert_eq!(stored(&storage), files_before);
     // A repair deletes nothing either, because this database has only just recorded that the files
     // are unneeded.
     let repair = songfoundry(&storage).args(["admin", "check", "--repair"]).output().expect("runs");
     assert!(repair.status.success(), "{}", String::from_utf8_lossy(&repair.stdout));
-    assert_eq!(stored(&storage), before);
-    fs::rename(&newer, &database).expect("moves");
+    assert_eq!(stored(&storage), files_before);
+    fs::rename(&newer_database, &database).expect("moves");
     let service = Service::start(&storage, &[]);
     assert_eq!(send(&service, "400"), 204);
     let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
@@ -237,6 +240,6 @@ fn a_moved_database_refuses_saves_and_is_complete_when_restored() {
     assert_eq!(service.expect(200, "GET", path, &[], &Value::Null), song("kept"));
     service.expect(200, "PUT", path, &if_match, &song("again"));
     assert!(service.stop().0.success());
-    let restarted = Service::start(&storage, &[]);
-    assert_eq!(restarted.expect(200, "GET", path, &[], &Value::Null), song("again"));
+    let restarted_service = Service::start(&storage, &[]);
+    assert_eq!(restarted_service.expect(200, "GET", path, &[], &Value::Null), song("again"));
 }

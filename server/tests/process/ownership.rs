@@ -55,16 +55,16 @@ fn files_created_as_root_belong_to_the_owner_of_the_folder() {
     assert!(database::postgres_address(&third).is_some() || third.join("songfoundry.db").is_file());
 
     // A check recreates a file and moves another one to the quarantine.
-    let stored = |end: &str| {
+    let stored_files = |end: &str| {
         let files =
             fs::read_dir(third.join("blobs/audio")).expect("reads").map(|entry| entry.expect("reads"));
         files.map(|file| file.path()).find(|path| path.to_string_lossy().ends_with(end)).expect("a file")
     };
-    fs::remove_file(stored(".peaks")).expect("removes");
+    fs::remove_file(stored_files(".peaks")).expect("removes");
     let unknown_file = third.join("blobs/audio").join(format!("{}.wav", "a".repeat(64)));
     fs::write(&unknown_file, "left over").expect("writes");
     run_admin(&third, &["check", "--repair", "--age-secs", "0"]);
-    assert!(stored(".peaks").is_file() && !unknown_file.exists() && third.join("quarantine").is_dir());
+    assert!(stored_files(".peaks").is_file() && !unknown_file.exists() && third.join("quarantine").is_dir());
     assert_belongs_to(owner, &third);
     run_admin(&third, &["quarantine", "restore", "--all"]);
     assert!(unknown_file.is_file());
@@ -80,8 +80,8 @@ fn a_refused_command_as_root_leaves_no_file_of_root() {
     fs::create_dir_all(&storage).expect("makes");
     chown(&storage, Some(owner), None).expect("changes the owner");
     // The database is created before the name is checked.
-    let refused = songfoundry(&storage).args(["admin", "create-user", "a b"]).output().expect("runs");
-    assert!(!refused.status.success());
+    let refusal = songfoundry(&storage).args(["admin", "create-user", "a b"]).output().expect("runs");
+    assert!(!refusal.status.success());
     assert!(database::postgres_address(&storage).is_some() || storage.join("songfoundry.db").is_file());
     assert_belongs_to(owner, &storage);
 }

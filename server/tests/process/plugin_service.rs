@@ -43,14 +43,14 @@ impl PluginService {
     /// Starts a service whose plugin folder `fill` fills.
     pub(crate) fn start_with(settings: &[(&str, &str)], fill: impl FnOnce(&Self)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (plugins, temporary) = (folder.path().join("plugins"), folder.path().join("temporary"));
-        for folder in [&plugins, &temporary] {
+        let (plugins, temporary_folder) = (folder.path().join("plugins"), folder.path().join("temporary"));
+        for folder in [&plugins, &temporary_folder] {
             fs::create_dir(folder).expect("makes");
         }
         let helper = built().0.join("songfoundry-bridge").to_string_lossy().into_owned();
         // Scanned modules get a home folder in the folder for temporary files.
-        let temporary = temporary.to_string_lossy().into_owned();
-        let mut all_settings = vec![("SF_BRIDGE", helper.as_str()), ("TMPDIR", temporary.as_str())];
+        let temporary_folder = temporary_folder.to_string_lossy().into_owned();
+        let mut all_settings = vec![("SF_BRIDGE", helper.as_str()), ("TMPDIR", temporary_folder.as_str())];
         all_settings.extend(settings);
         let service = Service::start(&folder.path().join("storage"), &all_settings);
         let plugin_service = Self { service, folder };
@@ -71,11 +71,12 @@ impl PluginService {
 
     /// Returns the id of an instrument.
     pub(crate) fn id_of(&self, name: &str) -> String {
-        let available = self.service.expect(200, "GET", "/api/v1/plugins/available", &[], &Value::Null);
-        let instruments = available["vst_instruments"].as_array().expect("a list");
-        let found = instruments.iter().find(|plugin| plugin["name"] == name);
-        let found = found.unwrap_or_else(|| panic!("{name} is not in {available}"));
-        found["plugin_id"].as_str().expect("an id").to_owned()
+        let available_sounds =
+            self.service.expect(200, "GET", "/api/v1/plugins/available", &[], &Value::Null);
+        let instruments = available_sounds["vst_instruments"].as_array().expect("a list");
+        let listed_plugin = instruments.iter().find(|plugin| plugin["name"] == name);
+        let listed_plugin = listed_plugin.unwrap_or_else(|| panic!("{name} is not in {available_sounds}"));
+        listed_plugin["plugin_id"].as_str().expect("an id").to_owned()
     }
 
     /// Renders a note with an instrument; `None` if the service ended before it answered.
@@ -90,8 +91,8 @@ impl PluginService {
         let folder = self.folder.path().to_string_lossy().into_owned();
         let service = self.service.id().to_string();
         let processes = fs::read_dir("/proc").expect("processes").flatten();
-        let others = processes.filter(|entry| entry.file_name() != service.as_str());
-        let environments = others.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
+        let other_processes = processes.filter(|entry| entry.file_name() != service.as_str());
+        let environments = other_processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
         environments.filter(|text| String::from_utf8_lossy(text).contains(&folder)).count()
     }
 

@@ -96,12 +96,12 @@ fn fifty_renders_with_faulty_plugins_leave_no_descriptor() {
     for id in &ids {
         plugins.render(id).expect("an answer");
     }
-    let before = plugins.descriptors();
+    let descriptors_before = plugins.descriptors();
     for id in ids.iter().cycle().take(50) {
         plugins.render(id).expect("an answer");
     }
     // Connections of the database and of HTTP may differ by a few.
-    let is_steady = holds_within(Duration::from_secs(10), || plugins.descriptors() <= before + 5);
-    assert!(is_steady, "{before} descriptors became {}", plugins.descriptors());
+    let is_steady = holds_within(Duration::from_secs(10), || plugins.descriptors() <= descriptors_before + 5);
+    assert!(is_steady, "{descriptors_before} descriptors became {}", plugins.descriptors());
     assert!(holds_within(GONE_WITHIN, || plugins.processes() == 0), "{} are left", plugins.processes());
 }

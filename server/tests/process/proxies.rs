@@ -47,18 +47,18 @@ fn visitors_through_a_plain_proxy_are_not_administrators() {
     let (_service, nginx) = start("trusting", &[CONTAINER[0], CONTAINER[1], proxies, TRUST_LOCAL]);
     assert_is_a_visitor(&nginx, &[]);
     // Since version 1.29.7, nginx uses HTTP/1.1. It rewrites `Host` and adds no proxy header.
-    let newer = |name: &str, settings: &[(&str, &str)]| {
+    let newer_service = |name: &str, settings: &[(&str, &str)]| {
         let storage = folder.path().join(name);
         let service = Service::start(&storage, settings);
         let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.1;"));
         (service, nginx)
     };
-    let (_service, nginx) = newer("newer", &[proxies]);
+    let (_service, nginx) = newer_service("newer", &[proxies]);
     assert_is_a_visitor(&nginx, &[]);
     // The proxy connects from 127.0.0.1, which is not the address in the setting.
-    let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUST_LOCAL]);
+    let (_service, nginx) = newer_service("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUST_LOCAL]);
     assert_is_a_visitor(&nginx, &[]);
-    let (_service, nginx) = newer("distrusting", &[("SF_TRUST_LOCAL", "off")]);
+    let (_service, nginx) = newer_service("distrusting", &[("SF_TRUST_LOCAL", "off")]);
     assert_is_a_visitor(&nginx, &[]);
     // HTTP/1.0 is sufficient evidence of a proxy where local callers are trusted.
     let storage = folder.path().join("desktop");
@@ -85,8 +85,8 @@ fn documented(service: &Service) -> String {
     let block = block.expect("a block for nginx");
     let lines = block.lines().filter(|line| !line.trim_start().starts_with("ssl_certificate"));
     let block = lines.collect::<Vec<_>>().join("\n");
-    for documented in ["listen 443 ssl;", "http://127.0.0.1:8600"] {
-        assert!(block.contains(documented), "`{documented}` is not in {block}");
+    for documented_line in ["listen 443 ssl;", "http://127.0.0.1:8600"] {
+        assert!(block.contains(documented_line), "`{documented_line}` is not in {block}");
     }
     block
         .replace("listen 443 ssl;", "listen LISTEN;")
@@ -140,8 +140,8 @@ fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     let token = answer.split("\"access_token\":\"").nth(1).and_then(|text| text.split('"').next());
     let bearer = format!("Bearer {}", token.expect("a token"));
     let headers = [("Authorization", bearer.as_str())];
-    let changed = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
-    let bearer = format!("Bearer {}", changed["access_token"].as_str().expect("a token"));
+    let password_answer = service.expect(200, "POST", "/api/v1/auth/password", &headers, &body);
+    let bearer = format!("Bearer {}", password_answer["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str())];
     let log = service.expect(200, "GET", "/api/v1/admin/audit?action=log_in", &headers, &Value::Null);
     assert_eq!(log["items"][0]["address"], "127.0.0.9");

@@ -138,10 +138,10 @@ fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
     song.extend((track.len() as u32).to_be_bytes());
     song.extend(track);
     std::fs::write(folder.path().join("swell.mid"), song).expect("writes");
-    let printed = rendered(folder.path(), &["swell.mid", "--soundfont", BANK, "-o", "a.wav", "--json"]);
-    let song_secs = printed["receipt"]["song_secs"].as_f64().expect("seconds");
+    let printed_text = rendered(folder.path(), &["swell.mid", "--soundfont", BANK, "-o", "a.wav", "--json"]);
+    let song_secs = printed_text["receipt"]["song_secs"].as_f64().expect("seconds");
     assert!((song_secs - 200_000.0 / 32_768.0).abs() < 0.01, "{song_secs} s");
-    assert_eq!(printed["receipt"]["silent_tracks"], json!([]));
+    assert_eq!(printed_text["receipt"]["silent_tracks"], json!([]));
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn a_song_is_written_in_several_formats_at_once() {
     for (name, start) in [("a.wav", &b"RIFF"[..]), ("a.flac", b"fLaC"), ("a.opus", b"OggS")] {
         assert!(std::fs::read(folder.path().join(name)).expect("a file").starts_with(start), "{name}");
     }
-    let twice = [&*song, "--soundfont", BANK, "-o", "b.wav", "--also", "b.wav"];
-    check_refused(folder.path(), &twice, "would be written twice");
+    let repeated_output = [&*song, "--soundfont", BANK, "-o", "b.wav", "--also", "b.wav"];
+    check_refused(folder.path(), &repeated_output, "would be written twice");
     let two_songs = [&*song, &*song, "--soundfont", BANK, "-o", "b/", "--also", "c.mp3"];
     check_refused(folder.path(), &two_songs, "single song");
 }
@@ -285,8 +285,8 @@ fn each_section_is_written_to_a_file_of_its_own() {
     let args = ["song.json", "--soundfont", BANK, "--range", "0:240", "-o", "range.flac", "--json"];
     let range = rendered(folder, &args);
     let args = ["--json", "--quiet", "-o", "again/", "--title", "Song"];
-    let again = with_sections(&args);
-    let summaries: Vec<Value> = serde_json::Deserializer::from_slice(&again.stdout)
+    let second_render = with_sections(&args);
+    let summaries: Vec<Value> = serde_json::Deserializer::from_slice(&second_render.stdout)
         .into_iter()
         .map(|summary| summary.expect("JSON"))
         .collect();
@@ -319,8 +319,8 @@ fn a_missing_soundfont_or_preset_is_reported() {
     write_song(folder.path(), "song.json", false);
     let output = render(folder.path(), &["song.json", "--soundfont", BANK, "-o", "x.wav", "--json"]);
     let receipt: Value = serde_json::from_slice(&output.stdout).expect("a receipt as JSON");
-    let printed = String::from_utf8_lossy(&output.stderr);
-    for text in [&receipt["warnings"].to_string(), &*printed] {
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    for text in [&receipt["warnings"].to_string(), &*printed_text] {
         assert!(text.contains("`grand` is missing; `timgm6mb` played instead"), "{text}");
         assert!(text.contains("no preset 5:3") && text.contains("0:3"), "{text}");
     }
@@ -368,16 +368,16 @@ fn an_interrupted_render_leaves_no_file_and_keeps_the_previous_one() {
         let mut command = songfoundry(&folder.path().join("storage"));
         command.current_dir(folder.path()).args(["render", "hours.json", "--soundfont", BANK, "-o", "x.wav"]);
         let child = command.stderr(std::process::Stdio::piped()).spawn().expect("starts");
-        let begun = std::time::Instant::now();
+        let start_time = std::time::Instant::now();
         while std::fs::read_dir(folder.path()).expect("the folder").count() < 3 {
-            assert!(begun.elapsed().as_secs() < 30, "the render creates no file");
+            assert!(start_time.elapsed().as_secs() < 30, "the render creates no file");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let sent = std::process::Command::new("kill")
+        let kill_status = std::process::Command::new("kill")
             .args([signal, &child.id().to_string()])
             .status()
             .expect("runs");
-        assert!(sent.success());
+        assert!(kill_status.success());
         let output = child.wait_with_output().expect("ends");
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains("interrupted; x.wav was not written"), "{text}");
@@ -394,10 +394,10 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_the_limit() {
     let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus", "effects": effects }] });
     std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
     let args = ["song.json", "--soundfont", BANK, "-o", "song.wav", "--memory-bytes", "67108864"];
-    let refused = render(folder.path(), &args);
-    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success(), "{printed}");
-    assert!(printed.contains("largest part: 101 MiB for delay effects (50)"), "{printed}");
+    let refusal = render(folder.path(), &args);
+    let printed_text = String::from_utf8_lossy(&refusal.stderr).into_owned();
+    assert!(!refusal.status.success(), "{printed_text}");
+    assert!(printed_text.contains("largest part: 101 MiB for delay effects (50)"), "{printed_text}");
     assert!(!folder.path().join("song.wav").exists());
     rendered(folder.path(), &["song.json", "--soundfont", BANK, "-o", "song.wav", "--json"]);
 }
@@ -409,24 +409,24 @@ fn the_memory_setting_of_the_service_applies_to_renders() {
     let folder = tempfile::tempdir().expect("a folder");
     let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus" }] });
     std::fs::write(folder.path().join("song.json"), song.to_string()).expect("writes");
-    let with_memory = |value: &[u8], more: &[&str]| {
+    let with_memory = |value: &[u8], more_args: &[&str]| {
         let mut command = songfoundry(&folder.path().join("storage"));
         let args = ["render", "song.json", "--soundfont", BANK, "-o", "song.wav"];
-        command.current_dir(folder.path()).args(args).args(more);
+        command.current_dir(folder.path()).args(args).args(more_args);
         let output =
             command.env("SF_RENDER_MEMORY_BYTES", std::ffi::OsStr::from_bytes(value)).output().expect("runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for value in [&b"\xff"[..], b"much", b"1"] {
-        let (is_rendered, printed) = with_memory(value, &[]);
-        assert!(!is_rendered && printed.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {printed}");
+        let (is_rendered, printed_text) = with_memory(value, &[]);
+        assert!(!is_rendered && printed_text.contains("SF_RENDER_MEMORY_BYTES"), "{value:?}: {printed_text}");
     }
     for value in [&b""[..], b"471859200"] {
-        let (is_rendered, printed) = with_memory(value, &[]);
-        assert!(is_rendered, "{value:?}: {printed}");
+        let (is_rendered, printed_text) = with_memory(value, &[]);
+        assert!(is_rendered, "{value:?}: {printed_text}");
     }
-    let (is_rendered, printed) = with_memory(b"much", &["--memory-bytes", "471859200"]);
-    assert!(is_rendered, "{printed}");
+    let (is_rendered, printed_text) = with_memory(b"much", &["--memory-bytes", "471859200"]);
+    assert!(is_rendered, "{printed_text}");
 }
 
 #[test]
@@ -437,17 +437,20 @@ fn a_tail_of_more_than_a_minute_is_refused() {
     let args = |secs: &'static str| {
         ["song.json", "--soundfont", BANK, "-o", "song.wav", "--tail-secs", secs, "--json"]
     };
-    let refused = render(folder.path(), &args("60.5"));
-    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && printed.contains("60.5 is outside 0 to 60 seconds"), "{printed}");
+    let refusal = render(folder.path(), &args("60.5"));
+    let printed_text = String::from_utf8_lossy(&refusal.stderr).into_owned();
+    assert!(
+        !refusal.status.success() && printed_text.contains("60.5 is outside 0 to 60 seconds"),
+        "{printed_text}"
+    );
     rendered(folder.path(), &args("60"));
     let started =
         songfoundry(&folder.path().join("storage")).arg("serve").env("SF_TAIL_MAX_SECS", "61").output();
     let started = started.expect("runs");
-    let printed = String::from_utf8_lossy(&started.stderr).into_owned();
+    let printed_text = String::from_utf8_lossy(&started.stderr).into_owned();
     assert!(
-        !started.status.success() && printed.contains("SF_TAIL_MAX_SECS") && printed.contains("60"),
-        "{printed}"
+        !started.status.success() && printed_text.contains("SF_TAIL_MAX_SECS") && printed_text.contains("60"),
+        "{printed_text}"
     );
 }
 

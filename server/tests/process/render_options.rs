@@ -71,8 +71,8 @@ fn several_songs_are_written_to_a_folder() {
     fs::write(folder.join("one.json"), song(60)).expect("writes");
     fs::write(folder.join("bad.json"), b"{").expect("writes");
     let file = File::create(folder.join("two.json.gz")).expect("creates");
-    let mut compressed = GzEncoder::new(file, Compression::fast());
-    compressed.write_all(&song(64)).and_then(|()| compressed.finish().map(drop)).expect("writes");
+    let mut encoder = GzEncoder::new(file, Compression::fast());
+    encoder.write_all(&song(64)).and_then(|()| encoder.finish().map(drop)).expect("writes");
 
     let songs = ["one.json", "bad.json", "two.json.gz"];
     let args =
@@ -114,8 +114,11 @@ fn a_song_is_read_from_standard_input_and_written_to_standard_output() {
     let summary: Value = serde_json::from_str(json).expect("JSON");
     assert_eq!((hash(&summary), &summary["output"]), (hash(&expected), &json!("-")));
     assert_eq!(output.stdout.len() as u64, fs::metadata(folder.join("a.wav")).expect("the file").len());
-    let quiet = render(folder, &["-", "--soundfont", BANK, "-o", "-", "-q", "--format", "MP3"], &song(60));
-    assert!(quiet.status.success() && quiet.stderr.is_empty() && !quiet.stdout.is_empty());
+    let quiet_render =
+        render(folder, &["-", "--soundfont", BANK, "-o", "-", "-q", "--format", "MP3"], &song(60));
+    assert!(
+        quiet_render.status.success() && quiet_render.stderr.is_empty() && !quiet_render.stdout.is_empty()
+    );
 }
 
 #[test]
@@ -123,8 +126,9 @@ fn the_options_change_the_sound() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     fs::write(folder.join("one.json"), song(60)).expect("writes");
-    let plain = rendered(folder, &["one.json", "--track", "first", "--reverb-db", "0", "--chorus-db=0"]);
-    assert_eq!(hash(&plain), hash(&rendered(folder, &["one.json", "--track", "first"])));
+    let plain_render =
+        rendered(folder, &["one.json", "--track", "first", "--reverb-db", "0", "--chorus-db=0"]);
+    assert_eq!(hash(&plain_render), hash(&rendered(folder, &["one.json", "--track", "first"])));
     for args in [
         &["--reverb-db", "off"][..],
         &["--chorus-db", "-6"],
@@ -132,8 +136,8 @@ fn the_options_change_the_sound() {
         &["--range", "0:240"],
         &["--soundfont", OTHER_BANK, "--track", "second"],
     ] {
-        let changed = rendered(folder, &[&["one.json", "--track", "first"], args].concat());
-        assert_ne!(hash(&plain), hash(&changed), "{args:?}");
+        let changed_render = rendered(folder, &[&["one.json", "--track", "first"], args].concat());
+        assert_ne!(hash(&plain_render), hash(&changed_render), "{args:?}");
     }
     let voices = rendered(folder, &["one.json", "--polyphony", "8"]);
     assert_eq!(voices["receipt"]["settings"]["polyphony"], 8);
@@ -141,9 +145,9 @@ fn the_options_change_the_sound() {
 
     let missing = |summary: &Value| summary["receipt"]["missing_sounds"].as_array().map(Vec::len);
     assert_eq!(missing(&rendered(folder, &["one.json"])), Some(1));
-    let both = rendered(folder, &["one.json", "--soundfont", OTHER_BANK]);
-    assert_eq!(missing(&both), Some(0));
-    let soundfonts = &both["receipt"]["settings"]["soundfonts"];
+    let both_banks = rendered(folder, &["one.json", "--soundfont", OTHER_BANK]);
+    assert_eq!(missing(&both_banks), Some(0));
+    let soundfonts = &both_banks["receipt"]["settings"]["soundfonts"];
     assert_eq!(soundfonts, &json!(["musescoregenerallite", "timgm6mb"]));
 
     for (args, expected) in [

@@ -18,13 +18,13 @@ fn connect(service: &Service) -> TcpStream {
 
 /// Waits until the service closes the connection, and returns the time until then.
 fn time_to_end(mut stream: TcpStream) -> Duration {
-    let begun = Instant::now();
+    let start_time = Instant::now();
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
         Err(error) => panic!("the connection was not closed: {error}"),
     }
-    begun.elapsed()
+    start_time.elapsed()
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn a_slow_head_times_out() {
     let service = Service::start(&folder.path().join("storage"), &[IDLE]);
     let mut stream = connect(&service);
     stream.write_all(b"GET /healthz HTTP/1.1\r\n").expect("writes");
-    let begun = Instant::now();
+    let start_time = Instant::now();
     while stream.write_all(b"x: y\r\n").is_ok() {
-        assert!(begun.elapsed() < ENDS_WITHIN, "the service still reads the head");
+        assert!(start_time.elapsed() < ENDS_WITHIN, "the service still reads the head");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -70,9 +70,9 @@ fn a_body_may_take_longer_than_a_head() {
         body.len()
     );
     stream.write_all(head.as_bytes()).expect("writes");
-    for piece in body.chunks(4) {
+    for chunk in body.chunks(4) {
         std::thread::sleep(Duration::from_millis(250));
-        stream.write_all(piece).expect("writes");
+        stream.write_all(chunk).expect("writes");
     }
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("reads");
@@ -188,17 +188,17 @@ fn read_exactly(stream: &mut TcpStream, expected: &str) {
 fn one_address_has_a_limited_number_of_connections_and_idle_ones_are_closed_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[("SF_CONNECTIONS_PER_ADDRESS", "3")]);
-    let mut open = vec![unfinished_log_in(&service), unfinished_log_in(&service)];
+    let mut open_connections = vec![unfinished_log_in(&service), unfinished_log_in(&service)];
     let mut idle = connect(&service);
     idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("writes");
     read_exactly(&mut idle, "HTTP/1.1 200 OK");
-    open.push(unfinished_log_in(&service));
+    open_connections.push(unfinished_log_in(&service));
     assert!(time_to_end(idle) < ENDS_WITHIN, "the idle connection stays open");
     assert!(time_to_end(connect(&service)) < ENDS_WITHIN, "the fourth connection stays open");
-    drop(open);
-    let begun = Instant::now();
+    drop(open_connections);
+    let start_time = Instant::now();
     while service.call("GET", "/healthz", &[], "").is_none() {
-        assert!(begun.elapsed() < ENDS_WITHIN, "no connection becomes free");
+        assert!(start_time.elapsed() < ENDS_WITHIN, "no connection becomes free");
     }
 }
 
@@ -226,9 +226,9 @@ fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
             // Writes as many bytes as the system buffers.
             let _ = stream.write(next_request.as_bytes());
         }
-        let mut last = connect(&service);
-        last.write_all(log_in.as_bytes()).expect("writes");
-        assert!(first_line(last).starts_with("HTTP/1.1 429 "));
+        let mut last_connection = connect(&service);
+        last_connection.write_all(log_in.as_bytes()).expect("writes");
+        assert!(first_line(last_connection).starts_with("HTTP/1.1 429 "));
         let throttled = service.expect(200, "GET", "/api/v1/admin/throttled", &[], &serde_json::Value::Null);
         let failures = throttled["items"][0]["failures"].as_u64().expect("a number");
         assert!(
@@ -281,8 +281,8 @@ pub(crate) fn upload_large_sound(service: &Service) -> String {
     let answer = service.send("POST", "/api/v1/audio/upload", &content_type, &form("long.wav", &sound));
     let answer = answer.expect("an answer");
     assert_eq!(answer.status, 201, "{}", answer.body);
-    let uploaded: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
-    uploaded["files"][0]["file_url"].as_str().expect("an address").to_owned()
+    let upload_answer: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    upload_answer["files"][0]["file_url"].as_str().expect("an address").to_owned()
 }
 
 /// Returns a 16-bit mono WAV file at 48 kHz with `data_bytes` bytes of noise.

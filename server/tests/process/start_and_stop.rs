@@ -18,8 +18,12 @@ fn run(storage: &Path, args: &[&str], settings: &[(&str, &str)]) -> Output {
 #[track_caller]
 fn assert_start_is_refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
     let output = run(storage, &["serve"], settings);
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && printed.contains(expected), "{:?}: {printed}", output.status);
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && printed_text.contains(expected),
+        "{:?}: {printed_text}",
+        output.status
+    );
 }
 
 #[test]
@@ -51,12 +55,12 @@ fn only_the_variables_of_the_service_must_be_valid_utf8() {
     let invalid_utf8 = OsStr::from_bytes(b"caf\xe9");
     for command in ["config", "serve", "worker"] {
         let output = songfoundry(&storage).arg(command).env("SF_LOG", invalid_utf8).output().expect("runs");
-        let printed = String::from_utf8_lossy(&output.stderr);
+        let printed_text = String::from_utf8_lossy(&output.stderr);
         assert!(
-            !output.status.success() && printed.contains("SF_LOG is not valid UTF-8"),
-            "{command}: {printed}"
+            !output.status.success() && printed_text.contains("SF_LOG is not valid UTF-8"),
+            "{command}: {printed_text}"
         );
-        assert!(!printed.contains("panicked"), "{command}: {printed}");
+        assert!(!printed_text.contains("panicked"), "{command}: {printed_text}");
     }
     let mut config_command = songfoundry(&storage);
     config_command.env("CITY", invalid_utf8).env(OsStr::from_bytes(b"CAF\xc9"), "open").arg("config");
@@ -69,14 +73,14 @@ fn a_privileged_port_is_refused_with_the_reason() {
     use std::os::unix::fs::MetadataExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let program = env!("CARGO_BIN_EXE_songfoundry");
-    let plain = songfoundry(&folder.path().join("storage"));
+    let plain_start = songfoundry(&folder.path().join("storage"));
     // Root drops the right to use ports below 1024. Other users do not have this right.
     let mut command = match std::fs::metadata("/proc/self").expect("this process").uid() == 0 {
         true => {
             let mut setpriv = std::process::Command::new("setpriv");
             setpriv.args(["--bounding-set=-net_bind_service", "--inh-caps=-all", program, "serve"]);
             setpriv.current_dir(folder.path());
-            for (key, value) in plain.get_envs() {
+            for (key, value) in plain_start.get_envs() {
                 match value {
                     Some(value) => setpriv.env(key, value),
                     None => setpriv.env_remove(key),
@@ -85,7 +89,7 @@ fn a_privileged_port_is_refused_with_the_reason() {
             setpriv
         }
         false => {
-            let mut command = plain;
+            let mut command = plain_start;
             command.arg("serve");
             command
         }
@@ -97,12 +101,12 @@ fn a_privileged_port_is_refused_with_the_reason() {
         "every process may use port 79 here"
     );
     let output = command.env("SF_PORT", "79").output().expect("setpriv of util-linux runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{printed_text}");
     assert!(
-        printed.contains("127.0.0.1:79 (SF_HOST, SF_PORT)")
-            && printed.contains("may not listen on ports below 1024"),
-        "{printed}"
+        printed_text.contains("127.0.0.1:79 (SF_HOST, SF_PORT)")
+            && printed_text.contains("may not listen on ports below 1024"),
+        "{printed_text}"
     );
 }
 
@@ -152,10 +156,10 @@ fn a_worker_reports_soundfont_folders_that_it_cannot_read() {
         .env("SF_SOUNDFONT_DIRS", &dirs)
         .env("SF_DATABASE_URL", "postgres://x@127.0.0.1:1/x");
     let output = command.output().expect("runs");
-    let printed = String::from_utf8_lossy(&output.stderr);
+    let printed_text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     for dir in ["/nowhere/sounds", file.to_str().expect("Unicode")] {
-        assert!(printed.contains(&format!("SF_SOUNDFONT_DIRS names `{dir}`")), "{printed}");
+        assert!(printed_text.contains(&format!("SF_SOUNDFONT_DIRS names `{dir}`")), "{printed_text}");
     }
 }
 
@@ -291,8 +295,8 @@ fn the_command_line_explains_itself() {
         (&["config"][..], "SF_PORT=0  [environment]"),
     ] {
         let output = run(&storage, args, &[]);
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && printed.contains(expected), "{args:?}: {printed}");
+        let printed_text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed_text.contains(expected), "{args:?}: {printed_text}");
     }
     let output = run(&storage, &["config"], &[("SF_PORT", "x")]);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("SF_PORT is `x`"));
@@ -315,6 +319,6 @@ fn a_worker_needs_a_database_that_it_can_share() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let output = run(&folder.path().join("storage"), &["worker"], &[("SF_DATABASE_URL", &url)]);
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && printed.contains("SF_DATABASE_URL"), "{printed}");
+    let printed_text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed_text.contains("SF_DATABASE_URL"), "{printed_text}");
 }

@@ -71,8 +71,9 @@ impl Service {
 
     /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+        let kill_status =
+            Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(kill_status.expect("kill runs").success());
     }
 
     /// Sends SIGKILL while other threads still use the service.
@@ -89,11 +90,11 @@ impl Service {
     /// Sends SIGTERM and waits until the service has ended. Returns the exit status and the
     /// duration.
     pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
-        let begun = Instant::now();
+        let start_time = Instant::now();
         self.signal("TERM");
-        while begun.elapsed() < Duration::from_secs(20) {
+        while start_time.elapsed() < Duration::from_secs(20) {
             if let Some(status) = self.child.try_wait().expect("waits") {
-                return (status, begun.elapsed());
+                return (status, start_time.elapsed());
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -240,9 +241,9 @@ pub(crate) fn status_kib(service: &Service, name: &str) -> u64 {
 #[track_caller]
 pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
     const ENDS_WITHIN: Duration = Duration::from_secs(20);
-    let begun = Instant::now();
+    let start_time = Instant::now();
     while is_established(service.address.port(), client_port) {
-        assert!(begun.elapsed() < ENDS_WITHIN, "the connection stays open");
+        assert!(start_time.elapsed() < ENDS_WITHIN, "the connection stays open");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

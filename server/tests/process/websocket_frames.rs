@@ -209,8 +209,8 @@ fn permitted_frames_are_answered() {
         socket.send(LAST | TEXT, &command(text.as_bytes()));
         socket.expect_unknown_command(text);
         let bytes = command(text.as_bytes());
-        let (last, others) = bytes.split_last().expect("bytes");
-        for (index, byte) in others.iter().enumerate() {
+        let (last, first_bytes) = bytes.split_last().expect("bytes");
+        for (index, byte) in first_bytes.iter().enumerate() {
             socket.send(if index == 0 { TEXT } else { CONTINUATION }, &[*byte]);
         }
         socket.send(LAST | CONTINUATION, &[*last]);
@@ -328,9 +328,10 @@ fn forbidden_frames_end_only_their_own_connection() {
     }
     // 9: messages above the limit. The rest, which the service does not read, may reset the
     // connection before the close frame arrives.
-    let large = vec![b' '; 256 * 1024 + 1];
-    let parts = [frame(TEXT, &large[..200_000]), frame(CONTINUATION, &large[200_000..])].concat();
-    for bytes in [frame(LAST | TEXT, &large), parts] {
+    let large_message = vec![b' '; 256 * 1024 + 1];
+    let parts =
+        [frame(TEXT, &large_message[..200_000]), frame(CONTINUATION, &large_message[200_000..])].concat();
+    for bytes in [frame(LAST | TEXT, &large_message), parts] {
         let mut socket = Frames::open(&service);
         drop(socket.0.write_all(&bytes));
         if let Some((opcode, payload)) = socket.receive() {

@@ -117,13 +117,13 @@ pub(crate) fn use_faulty_plugins(count: usize) {
     ];
     let plugins = PluginService::start("vst2_misbehaving_synth", "faults.so", &settings);
     plugins.install("bus_lies", LIES);
-    let done = AtomicBool::new(false);
+    let has_finished = AtomicBool::new(false);
     thread::scope(|scope| {
-        let other_client = scope.spawn(|| send_others(&plugins.service, &done));
+        let other_client = scope.spawn(|| send_others(&plugins.service, &has_finished));
         // The scope joins the other client even if an assertion fails.
-        let _stop = StopOnDrop(&done);
+        let _stop = StopOnDrop(&has_finished);
         let slowest = repeat_uses(&plugins, count);
-        done.store(true, Ordering::Relaxed);
+        has_finished.store(true, Ordering::Relaxed);
         let (requests, slowest_other) = other_client.join().expect("sends requests");
         println!(
             "{count} uses of faulty plugins left nothing; the slowest took {slowest:.1?}. The slowest of {requests} \
@@ -140,10 +140,10 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Sends requests until `done`. Returns their number and the time of the slowest.
-fn send_others(service: &Service, done: &AtomicBool) -> (usize, Duration) {
+/// Sends requests until `has_finished`. Returns their number and the time of the slowest.
+fn send_others(service: &Service, has_finished: &AtomicBool) -> (usize, Duration) {
     let (mut requests, mut slowest) = (0, Duration::ZERO);
-    while !done.load(Ordering::Relaxed) {
+    while !has_finished.load(Ordering::Relaxed) {
         let sent_at = Instant::now();
         service.expect(200, "GET", "/api/v1/projects", &[], &Value::Null);
         let elapsed = sent_at.elapsed();
@@ -169,11 +169,11 @@ fn repeat_uses(plugins: &PluginService, count: usize) -> Duration {
         slowest = slowest.max(elapsed);
         if (number + 1) % CHECK_INTERVAL == 0 || number + 1 == count {
             // The first uses open the connections of the database, which stay open.
-            let before = *descriptors.get_or_insert_with(|| {
+            let descriptors_before = *descriptors.get_or_insert_with(|| {
                 holds_within(GONE_WITHIN, || plugins.processes() == 0);
                 plugins.descriptors()
             });
-            check_nothing_left(plugins, before, &format!("after {} uses", number + 1));
+            check_nothing_left(plugins, descriptors_before, &format!("after {} uses", number + 1));
         }
     }
     slowest
@@ -214,13 +214,13 @@ impl Ids {
 impl Outcome {
     fn check(&self, name: &str, answer: &Answer) {
         let problem = || serde_json::from_str::<Value>(&answer.body).unwrap_or_default();
-        let found =
+        let listed_plugin =
             if answer.status == 200 { None } else { Some((answer.status, problem()["code"].clone())) };
         let expected = match *self {
             Self::Sound => None,
             Self::Problem(status, code) => Some((status, Value::from(code))),
         };
-        assert_eq!(found, expected, "{name}: {}", answer.head);
+        assert_eq!(listed_plugin, expected, "{name}: {}", answer.head);
     }
 }
 
@@ -247,9 +247,9 @@ impl Use {
             Self::Scan(module, expected) => {
                 plugins.install(module, SCANNED);
                 let scan = plugins.service.expect(200, "POST", "/api/v1/plugins/scan", &[], &Value::Null);
-                let failed = &scan["unclassified"][0];
-                assert_eq!(failed["name"], "Scanned", "{module}: {scan}");
-                let reason = failed["reason"].as_str().expect("a reason");
+                let failed_module = &scan["unclassified"][0];
+                assert_eq!(failed_module["name"], "Scanned", "{module}: {scan}");
+                let reason = failed_module["reason"].as_str().expect("a reason");
                 assert!(reason.contains(expected), "{module}: {reason}");
                 module
             }

@@ -147,12 +147,12 @@ fn check_song(service: &Service, song: &mut Song) -> bool {
     }
     let stored: Value = serde_json::from_str(&answer.body).expect("a whole document");
     let revisions = service.expect(200, "GET", &format!("{path}/revisions"), &[], &Value::Null);
-    let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
+    let current_revision = revisions["items"][0]["revision"].as_i64().expect("a revision");
     let in_flight = song.in_flight.take();
-    let stored_in_flight = current != song.revision;
+    let stored_in_flight = current_revision != song.revision;
     if stored_in_flight {
-        assert_eq!(current, song.revision + 1, "{}: an acknowledged save is lost", song.id);
-        song.revision = current;
+        assert_eq!(current_revision, song.revision + 1, "{}: an acknowledged save is lost", song.id);
+        song.revision = current_revision;
         song.name = in_flight.expect("nobody else saves");
     }
     assert!(

@@ -21,9 +21,9 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Saves and uploads until it kills `service`, `kill_delay` after the first acknowledgements of the
 /// round.
 pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usize, kill_delay: Duration) {
-    let acknowledged = AtomicUsize::new(0);
+    let acknowledged_bytes = AtomicUsize::new(0);
     thread::scope(|scope| {
-        let count = &acknowledged;
+        let count = &acknowledged_bytes;
         let songs = ledger.songs.iter_mut();
         let savers: Vec<_> =
             songs.map(|song| scope.spawn(move || save(service, song, round, count))).collect();
@@ -35,7 +35,7 @@ pub(crate) fn work_until_kill(service: &Service, ledger: &mut Ledger, round: usi
             upload_in_parts(service, partial_upload, FIRST_RESUMABLE_NUMBER + round * 1_000, count)
         });
         let started = Instant::now();
-        while acknowledged.load(Ordering::Relaxed) <= round % 5 {
+        while acknowledged_bytes.load(Ordering::Relaxed) <= round % 5 {
             assert!(started.elapsed() < MAX_WAIT, "round {round}: the service acknowledges nothing");
             thread::sleep(Duration::from_millis(1));
         }
@@ -140,8 +140,8 @@ fn begin(service: &Service, number: usize) -> Option<PartialUpload> {
 
 /// Sends the next part. Returns `false` if there is no further part or the service is gone.
 fn send_part(service: &Service, upload: &mut PartialUpload) -> bool {
-    let (whole, from) = (wav(upload.number), upload.offset_bytes);
-    let part = &whole[from..whole.len().min(from + PART_BYTES)];
+    let (whole_file, from) = (wav(upload.number), upload.offset_bytes);
+    let part = &whole_file[from..whole_file.len().min(from + PART_BYTES)];
     if part.is_empty() {
         return false;
     }
@@ -162,7 +162,7 @@ fn wait_for_file(service: &Service, upload: &PartialUpload) -> Option<String> {
     if upload.offset_bytes < wav(upload.number).len() {
         return None;
     }
-    let begun = Instant::now();
+    let start_time = Instant::now();
     loop {
         let answer = service.call("GET", &upload.path, &[], "")?;
         assert_eq!(answer.status, 200, "an upload is lost: {}", answer.body);
@@ -171,7 +171,7 @@ fn wait_for_file(service: &Service, upload: &PartialUpload) -> Option<String> {
             return Some(id.to_owned());
         }
         assert_ne!(metadata["state"], "refused", "{metadata}");
-        assert!(begun.elapsed() < MAX_WAIT, "the decoding does not end: {metadata}");
+        assert!(start_time.elapsed() < MAX_WAIT, "the decoding does not end: {metadata}");
         thread::sleep(Duration::from_millis(2));
     }
 }

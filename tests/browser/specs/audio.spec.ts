@@ -52,9 +52,9 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   await openDemo(page, service);
   await dropTone(page, 100, 20);
   await expect(page.getByRole('listitem', { name: 'Track Tone' })).toBeVisible();
-  let stored = await saveAndRead(page, service);
-  const [first] = clipsOf(stored);
-  expect(trackOf(stored, 'Tone').kind).toBe('audio');
+  let storedSong = await saveAndRead(page, service);
+  const [first] = clipsOf(storedSong);
+  expect(trackOf(storedSong, 'Tone').kind).toBe('audio');
   expect(first).toMatchObject({ offset_frames: 0, length_frames: FRAMES, gain_db: 0, loop: false });
   expect((first?.start_tick ?? 1) % 960).toBe(0);
 
@@ -64,14 +64,14 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   await knob(page, 'Clip fade in').press('Enter');
   await page.keyboard.type('500 ms');
   await page.keyboard.press('Enter');
-  stored = await saveAndRead(page, service);
-  expect(clipsOf(stored)[0]).toMatchObject({ gain_db: -6, fades: { in_frames: RATE_HZ / 2, out_frames: 0 } });
+  storedSong = await saveAndRead(page, service);
+  expect(clipsOf(storedSong)[0]).toMatchObject({ gain_db: -6, fades: { in_frames: RATE_HZ / 2, out_frames: 0 } });
 
   // A copy of the clip, which lasts 16.7 beats, follows on the next beat.
   const y = await laneY(page);
   await page.keyboard.press('Control+d');
-  stored = await saveAndRead(page, service);
-  const [, copy] = clipsOf(stored);
+  storedSong = await saveAndRead(page, service);
+  const [, copy] = clipsOf(storedSong);
   expect(copy?.start_tick).toBe((first?.start_tick ?? 0) + 17 * 960);
   await page.keyboard.press('Delete');
   await expect.poll(async () => clipsOf(await saveAndRead(page, service)).length).toBe(1);
@@ -80,13 +80,13 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   // it.
   await lanes(page).click({ position: { x: 130, y } });
   await page.keyboard.press('ArrowRight');
-  stored = await saveAndRead(page, service);
-  expect(clipsOf(stored)[0]?.start_tick).toBe((first?.start_tick ?? 0) + 240);
+  storedSong = await saveAndRead(page, service);
+  expect(clipsOf(storedSong)[0]?.start_tick).toBe((first?.start_tick ?? 0) + 240);
   await page.keyboard.press('Control+z');
 
   await page.getByRole('switch', { name: 'Clip loop' }).click();
-  stored = await saveAndRead(page, service);
-  expect(clipsOf(stored)[0]?.loop).toBe(true);
+  storedSong = await saveAndRead(page, service);
+  expect(clipsOf(storedSong)[0]?.loop).toBe(true);
   await page.keyboard.press('Control+z');
 
   // The clip is split a quarter note after its start.
@@ -97,8 +97,8 @@ test('a dropped file becomes a track with a clip, which can be set, copied, move
   await page.keyboard.press('Enter');
   await lanes(page).click({ position: { x: 130, y } });
   await page.keyboard.press('Control+k');
-  stored = await saveAndRead(page, service);
-  const halves = clipsOf(stored);
+  storedSong = await saveAndRead(page, service);
+  const halves = clipsOf(storedSong);
   expect(halves.map((half) => [half.offset_frames, half.length_frames])).toEqual([
     [0, QUARTER],
     [QUARTER, FRAMES - QUARTER],
@@ -111,7 +111,7 @@ test('the audio of a clip is processed by the service, and taken back', async ({
   await dropFiles(page, { 'Voice.wav': toneWav(RATE_HZ, FRAMES) }, 0, 20);
   await expect(page.getByRole('listitem', { name: 'Track Voice' })).toBeVisible();
   const processing = page.getByRole('group', { name: 'Processing', exact: true });
-  const original = processing.getByRole('button', { name: 'Original' });
+  const originalButton = processing.getByRole('button', { name: 'Original' });
   await processing.getByRole('slider', { name: 'Processing pitch in semitones' }).press('Enter');
   await page.keyboard.type('7');
   await page.keyboard.press('Enter');
@@ -120,24 +120,24 @@ test('the audio of a clip is processed by the service, and taken back', async ({
   await page.keyboard.press('Enter');
   await processing.getByRole('switch', { name: 'Processing reverse' }).click();
   await processing.getByRole('button', { name: 'Apply' }).click();
-  await expect(original).toBeEnabled({ timeout: 20_000 });
+  await expect(originalButton).toBeEnabled({ timeout: 20_000 });
   type Processed = Clip & { source: { server_file_id: string }; processing?: { server_file_id: string } };
-  const stored = async (): Promise<Processed | undefined> => (trackOf(await saveAndRead(page, service), 'Voice').items as Processed[])[0];
-  const processed = await stored();
-  expect(processed).toMatchObject({
+  const storedSong = async (): Promise<Processed | undefined> => (trackOf(await saveAndRead(page, service), 'Voice').items as Processed[])[0];
+  const processedSong = await storedSong();
+  expect(processedSong).toMatchObject({
     offset_frames: 0,
     length_frames: FRAMES / 2,
     processing: { start_frame: 0, length_frames: FRAMES, pitch_cents: 700, stretch: 0.5, reverse: true },
   });
-  expect(processed?.source.server_file_id).not.toBe(processed?.processing?.server_file_id);
-  await original.click();
-  const unprocessed = await stored();
-  expect(unprocessed).toMatchObject({ length_frames: FRAMES, source: { server_file_id: processed?.processing?.server_file_id } });
+  expect(processedSong?.source.server_file_id).not.toBe(processedSong?.processing?.server_file_id);
+  await originalButton.click();
+  const unprocessed = await storedSong();
+  expect(unprocessed).toMatchObject({ length_frames: FRAMES, source: { server_file_id: processedSong?.processing?.server_file_id } });
   expect(unprocessed?.processing).toBeUndefined();
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
-  const before = await stored();
-  expect(before?.processing, 'one step takes the processing back').toBeUndefined();
+  const storedBefore = await storedSong();
+  expect(storedBefore?.processing, 'one step takes the processing back').toBeUndefined();
 });
 
 test('clips are trimmed and faded by their edges, and stay on audio tracks', async ({ page, service }) => {
@@ -187,13 +187,13 @@ test('a recording that arrives during a change of the sample rate is audible', a
   await openDemo(page, service);
   await newSong(page);
   let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
+  const releasePromise = new Promise<void>((resolve) => (release = resolve));
   let reportRequest: () => void = () => undefined;
   const samplesRequested = new Promise<void>((resolve) => (reportRequest = resolve));
   await page.route(/\/audio\/[^/]+\/file\?.*sample_rate_hz=48000/, async (route) => {
     if (!route.request().headers()['range']?.startsWith('bytes=0-')) {
       reportRequest();
-      await released;
+      await releasePromise;
     }
     await route.continue().catch(() => undefined);
   });

@@ -58,11 +58,11 @@ test('points are added, moved, curved, typed and deleted', async ({ page, servic
   await expect(volume).toHaveAccessibleName(/point 2 of 2/);
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowUp');
-  const before = points[1]?.value ?? 0;
+  const valueBefore = points[1]?.value ?? 0;
   points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
   expect(points[0]).toEqual({ tick: 0, value: -12, curve: 'step' });
   expect(points[1]?.tick).toBe(tick + 240);
-  expect(points[1]?.value).toBeCloseTo(before + 0.5, 6);
+  expect(points[1]?.value).toBeCloseTo(valueBefore + 0.5, 6);
 
   await page.keyboard.press('Delete');
   await expect(volume).toHaveAccessibleName(/1 of 1/);
@@ -86,12 +86,12 @@ test('effects and sends have lanes, which are removed with them', async ({ page,
   await addLane(page, 'Gain');
   await addLane(page, 'Channels');
   await addLane(page, 'Bus 1');
-  const stored = await saveAndRead(page, service);
-  const strings = trackOf(stored, 'Strings');
+  const storedSong = await saveAndRead(page, service);
+  const strings = trackOf(storedSong, 'Strings');
   const [effect] = strings.effects as { id: string }[];
-  const bus = trackOf(stored, 'Bus 1').id;
+  const bus = trackOf(storedSong, 'Bus 1').id;
   const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((lane) => lane.target);
-  expect(targets(stored)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
+  expect(targets(storedSong)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
 
   await page.getByRole('tab', { name: 'Effects' }).click();
   await page.getByRole('button', { name: 'Remove Utility' }).click();
@@ -110,8 +110,8 @@ test('a new lane scrolls into view, and controls are marked as automated', async
   await page.getByRole('tab', { name: 'Automation' }).click();
   for (const name of ['Volume', 'Pan', 'Type', 'Cut-off', 'Drive']) {
     await addLane(page, name);
-    const added = lane(page, `(Channel|Filter) ${name}`);
-    await expect(added).toBeInViewport({ ratio: 0.9 });
+    const addedLane = lane(page, `(Channel|Filter) ${name}`);
+    await expect(addedLane).toBeInViewport({ ratio: 0.9 });
   }
   await expect(automationMarks(strip), 'fader and pan').toHaveCount(2);
   await expect(automationMarks(page.getByRole('listitem', { name: 'Track Drums' }))).toHaveCount(2);
@@ -148,11 +148,11 @@ test('controls show their automated values while the song plays', async ({ page,
   const automatedValues = (): Promise<(string | null)[]> =>
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const controlValues = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
-  const [before, stopped] = [await controlValues(), await automatedValues()];
-  expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
+  const [valueBefore, valueAfterStop] = [await controlValues(), await automatedValues()];
+  expect(valueAfterStop[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
-  await expect.poll(async () => (await automatedValues()).every((value, control) => value !== stopped[control])).toBe(true);
+  await expect.poll(async () => (await automatedValues()).every((value, control) => value !== valueAfterStop[control])).toBe(true);
   await page.keyboard.press('Space');
   expect((await automatedValues())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
-  expect(await controlValues(), 'automation does not change the set values').toEqual(before);
+  expect(await controlValues(), 'automation does not change the set values').toEqual(valueBefore);
 });

@@ -41,7 +41,7 @@ test('a song loads only its presets, and a new preset is added while the song pl
   const { left } = await recorded(page);
   expect(peak(left)).toBeGreaterThan(0.01);
   expect(longestSilence(left), 'the other tracks continue').toBeLessThan(0.3);
-  for (const later of banks.slice(1)) expect(later.presets).toEqual(['0:9']);
+  for (const laterBank of banks.slice(1)) expect(laterBank.presets).toEqual(['0:9']);
 
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('button', { name: 'Redo', exact: true })).toBeEnabled();

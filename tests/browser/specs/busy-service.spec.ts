@@ -6,8 +6,8 @@ test('a page that starts while the service is busy shows it, retries and stays l
   const tracks = page.getByRole('list', { name: 'Tracks' });
   await expect(tracks).toBeVisible();
   const token = (): Promise<string | null> => page.evaluate(() => localStorage.getItem('songfoundry.token'));
-  const before = await token();
-  expect(before).not.toBeNull();
+  const tokenBefore = await token();
+  expect(tokenBefore).not.toBeNull();
 
   let refusals = 0;
   await page.route('**/api/v1/auth/me', async (route) => {
@@ -18,7 +18,7 @@ test('a page that starts while the service is busy shows it, retries and stays l
   });
   await page.reload();
   await expect(page.getByRole('alert')).toContainText('The page cannot start yet: The database is busy');
-  expect(await token()).toBe(before);
+  expect(await token()).toBe(tokenBefore);
   await expect(tracks).toBeVisible();
-  expect([refusals, await token()]).toEqual([3, before]);
+  expect([refusals, await token()]).toEqual([3, tokenBefore]);
 });

@@ -28,13 +28,13 @@ test('deleting a playing clip silences it within a bar, and undo restores it', a
   await page.getByRole('button', { name: 'Edit menu' }).click();
   await page.getByRole('menuitem', { name: /^Delete/ }).first().click();
   await recordMore(page, (BAR_SECS + 2) * RATE_HZ);
-  const deleted = (await recorded(page)).left;
+  const soundWithout = (await recorded(page)).left;
   await page.getByRole('button', { name: 'Undo' }).click();
   await recordMore(page, (BAR_SECS + 2) * RATE_HZ);
   const { left } = await recorded(page);
 
   expect(peak(left.subarray(0, framesBefore))).toBeGreaterThan(0.01);
   // A bar after the edit, the peak of the reverb tail is below 1/1000.
-  expect(peak(deleted.subarray(deleted.length - RATE_HZ))).toBeLessThan(1e-3);
+  expect(peak(soundWithout.subarray(soundWithout.length - RATE_HZ))).toBeLessThan(1e-3);
   expect(peak(left.subarray(left.length - RATE_HZ))).toBeGreaterThan(0.01);
 });

@@ -57,8 +57,8 @@ test('an effect is added, set by mouse, wheel and keys, bypassed, undone and sav
   await panel.getByRole('switch', { name: 'Use Utility' }).click();
   await expect(panel).toHaveAccessibleName('Effect 1: Utility, bypassed');
 
-  const stored = trackOf(await saveAndRead(page, service), 'Flute');
-  expect(stored.effects).toMatchObject([
+  const storedSong = trackOf(await saveAndRead(page, service), 'Flute');
+  expect(storedSong.effects).toMatchObject([
     { type: 'builtin', name: 'utility', params: { gain_db: -7.5, invert_left: true, channels: 4 }, bypass: true },
   ]);
 });
@@ -69,8 +69,8 @@ test('effects are reordered by mouse and keyboard, copied and removed', async ({
   await page.getByRole('tab', { name: 'Effects' }).click();
   for (const gain of ['1', '2', '3']) {
     await addUtility(page, 'Bass');
-    const added = panels(page, 'Bass').last().getByRole('slider', { name: 'Utility gain' });
-    await added.press('Enter');
+    const addedSlider = panels(page, 'Bass').last().getByRole('slider', { name: 'Utility gain' });
+    await addedSlider.press('Enter');
     await page.keyboard.type(gain);
     await page.keyboard.press('Enter');
   }
@@ -113,8 +113,8 @@ test('the master has effects, which its channel strip shows', async ({ page, ser
   await master.getByRole('button', { name: 'Utility', exact: true }).click();
   await expect(panels(page, 'the master')).toHaveCount(1);
   await master.getByRole('button', { name: 'Master: use Utility' }).click();
-  const stored = await saveAndRead(page, service);
-  expect(stored.master.effects).toMatchObject([{ name: 'utility', bypass: true }]);
+  const storedSong = await saveAndRead(page, service);
+  expect(storedSong.master.effects).toMatchObject([{ name: 'utility', bypass: true }]);
 });
 
 test('an equalizer is set on its curve, and a compressor shows its gain reduction', async ({ page, service }) => {
@@ -132,8 +132,8 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   await dragFrom(page, curve, [Math.log10(30) / 3, 0.5], [width / 3, -30]);
   await add('Compressor');
   await knobOnPage(page, 'Compressor threshold').press('Home');
-  const stored = trackOf(await saveAndRead(page, service), 'Strings');
-  const [equalizer, compressor] = stored.effects as { params: Record<string, number> }[];
+  const storedSong = trackOf(await saveAndRead(page, service), 'Strings');
+  const [equalizer, compressor] = storedSong.effects as { params: Record<string, number> }[];
   expect(equalizer?.params.bell_2_frequency_hz).toBeGreaterThan(5_500);
   expect(equalizer?.params.bell_2_frequency_hz).toBeLessThan(6_500);
   expect(equalizer?.params.bell_2_gain_db).toBeGreaterThan(4);
@@ -148,15 +148,15 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
   };
   await curve.scrollIntoViewIfNeeded();
   const qOf = (band: string): Locator => knobOnPage(page, `Equalizer ${band} Q`);
-  const before = await qOf('bell 1').getAttribute('aria-valuetext');
+  const textBefore = await qOf('bell 1').getAttribute('aria-valuetext');
   for (const [hertz, band] of [[200, 'bell 1'], [1_800, 'bell 3']] as const) {
     await turn(hertz);
-    await expect(qOf(band)).not.toHaveAttribute('aria-valuetext', before ?? '');
+    await expect(qOf(band)).not.toHaveAttribute('aria-valuetext', textBefore ?? '');
     await expect(curve, 'the wheel gesture has ended').not.toHaveAttribute('data-turning');
   }
   await page.keyboard.press('Control+z');
-  await expect(qOf('bell 3'), 'turns over one band are one undo step').toHaveAttribute('aria-valuetext', before ?? '');
-  await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', before ?? '');
+  await expect(qOf('bell 3'), 'turns over one band are one undo step').toHaveAttribute('aria-valuetext', textBefore ?? '');
+  await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', textBefore ?? '');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
 });
@@ -181,14 +181,14 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.keyboard.press('Escape');
   await expect(gain).toBeFocused();
 
-  for (let times = 0; times < 4; times++) await page.keyboard.down('ArrowUp');
+  for (let count = 0; count < 4; count++) await page.keyboard.down('ArrowUp');
   await page.keyboard.up('ArrowUp');
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.0 dB');
   await page.keyboard.press('Control+z');
   await expect(gain, 'a held key is one undo step').toHaveAttribute('aria-valuetext', '−3.0 dB');
 
   await gain.hover();
-  for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
+  for (let count = 0; count < 10; count++) await page.mouse.wheel(0, -4);
   await expect(gain, 'small moves on a trackpad add up').toHaveAttribute('aria-valuetext', '−2.5 dB');
   await expect(gain, 'the wheel gesture has ended').not.toHaveAttribute('data-turning');
   await page.mouse.wheel(0, -100);
@@ -232,13 +232,13 @@ test('panels keep their layout and scroll into view, and the buttons of effects 
   const positions = compressor.evaluate(
     (panel) =>
       new Promise<number[]>((resolve) => {
-        const seen = new Set<number>();
+        const seenNumbers = new Set<number>();
         const end = performance.now() + 500;
         const measureFrame = (): void => {
           const knob = panel.querySelector('[role="slider"]');
-          if (knob) seen.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
+          if (knob) seenNumbers.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
           if (performance.now() < end) requestAnimationFrame(measureFrame);
-          else resolve([...seen]);
+          else resolve([...seenNumbers]);
         };
         measureFrame();
       }),
@@ -294,10 +294,10 @@ test('a convolution has an audio file, which adds no clip', async ({ page, servi
   await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
   await expect(page.getByRole('combobox', { name: 'Convolution response' }).getByRole('option', { selected: true })).toHaveText('Own');
-  const stored = await saveAndRead(page, service);
-  const [convolution] = trackOf(stored, 'Drums').effects as { impulse?: string }[];
+  const storedSong = await saveAndRead(page, service);
+  const [convolution] = trackOf(storedSong, 'Drums').effects as { impulse?: string }[];
   expect(convolution?.impulse).toBeTruthy();
-  expect(stored.tracks.filter((track) => track.kind === 'audio'), 'the file adds no track').toHaveLength(0);
+  expect(storedSong.tracks.filter((track) => track.kind === 'audio'), 'the file adds no track').toHaveLength(0);
 });
 
 test('bypassed effects are dimmed, and their buttons say so', async ({ page, service }) => {

@@ -7,8 +7,8 @@ import { expect, test } from '../support/service';
 
 test('the export dialog names missing parts of the song and where they are', async ({ page, service }) => {
   const address = `${service.url}/api/v1/projects/demo`;
-  const stored = await page.request.get(address);
-  const song = (await stored.json()) as { master: Record<string, unknown>; tracks: Record<string, unknown>[] };
+  const storedSong = await page.request.get(address);
+  const song = (await storedSong.json()) as { master: Record<string, unknown>; tracks: Record<string, unknown>[] };
   song.master['volume_db'] = 12;
   const flute = song.tracks.find((track) => track['name'] === 'Flute');
   if (!flute) throw new Error('the demo song has a flute');
@@ -17,8 +17,8 @@ test('the export dialog names missing parts of the song and where they are', asy
     { id: 'f', type: 'builtin', name: 'fuzz' },
     { id: 'c', type: 'builtin', name: 'compressor', params: { threshold_db: -300 } },
   ];
-  const saved = await page.request.put(address, { data: song, headers: { 'If-Match': stored.headers()['etag'] ?? '' } });
-  expect(saved.status(), await saved.text()).toBe(200);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': storedSong.headers()['etag'] ?? '' } });
+  expect(saveResponse.status(), await saveResponse.text()).toBe(200);
 
   await openDemo(page, service);
   await page.getByRole('button', { name: 'Export', exact: true }).click();

@@ -27,13 +27,13 @@ async function addMasterEffects(page: Page, names: readonly string[]): Promise<v
   for (const name of names) {
     await page.getByRole('button', { name: 'Add an effect to Master' }).first().click();
     const item = page.getByRole('menuitem', { name, exact: true });
-    const all = page.getByRole('menuitem', { name: 'All VST effects…' });
-    await expect(all).toBeVisible();
+    const allEffectsItem = page.getByRole('menuitem', { name: 'All VST effects…' });
+    await expect(allEffectsItem).toBeVisible();
     if (await item.isVisible()) {
       await item.click();
       continue;
     }
-    await all.click();
+    await allEffectsItem.click();
     const dialog = page.getByRole('dialog', { name: /^Add a VST effect to/ });
     await dialog.getByLabel('Search VST effects').fill(name);
     await dialog.getByLabel('Search VST effects').press('Enter');
@@ -80,8 +80,8 @@ async function storeAutomation(page: Page, service: Service): Promise<void> {
   song.master.automation = [{ target: `${verb?.id ?? ''}/${parameter}`, points }];
   const address = `${service.url}/api/v1/projects/${song.project_id}`;
   const revision = (await page.request.get(address)).headers()['etag'] ?? '';
-  const stored = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
-  expect(stored.ok(), await stored.text()).toBe(true);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
+  expect(saveResponse.ok(), await saveResponse.text()).toBe(true);
 }
 
 test('the plugins of the master play live as in the export', async ({ page, service }) => {

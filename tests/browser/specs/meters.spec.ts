@@ -9,14 +9,14 @@ const panelOf = (page: Page): Locator => page.getByRole('region', { name: 'Loudn
 
 /** Reads a number in the form that the page writes. Silence is minus infinity. */
 function parseNumber(text: string | null): number {
-  const plain = (text ?? '').replace('\u2212', '-');
-  return plain.includes('\u221e') ? -Infinity : Number.parseFloat(plain);
+  const plainText = (text ?? '').replace('\u2212', '-');
+  return plainText.includes('\u221e') ? -Infinity : Number.parseFloat(plainText);
 }
 
 /** Returns the value with a name in the panel. */
 async function panelValue(page: Page, name: string): Promise<number> {
-  const row = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
-  return parseNumber(await row.locator('dd').textContent());
+  const panelRow = panelOf(page).locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
+  return parseNumber(await panelRow.locator('dd').textContent());
 }
 
 async function integratedLufs(page: Page): Promise<number> {
@@ -80,8 +80,8 @@ test('the meters show plausible values while the demo song plays', async ({ page
 
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect.poll(() => panelValue(page, 'Momentary')).toBeLessThan(-70);
-  const stopped = await integratedLufs(page);
-  expect(stopped).toBeGreaterThan(-40);
+  const stoppedLoudness = await integratedLufs(page);
+  expect(stoppedLoudness).toBeGreaterThan(-40);
   await panel.getByRole('button', { name: 'LUFS integrated' }).click();
   await expect.poll(() => integratedLufs(page)).toBe(-Infinity);
 

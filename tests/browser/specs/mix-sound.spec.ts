@@ -51,8 +51,8 @@ async function storeMix(page: Page, service: Service): Promise<Document> {
   const address = `${service.url}/api/v1/projects/demo`;
   const answer = await page.request.get(address);
   const project = withMix((await answer.json()) as Document);
-  const saved = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
-  expect(saved.status(), await saved.text()).toBe(200);
+  const saveResponse = await page.request.put(address, { data: project, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
+  expect(saveResponse.status(), await saveResponse.text()).toBe(200);
   return project;
 }
 
@@ -66,9 +66,9 @@ test('playback of a whole mix equals its export', async ({ page, service }) => {
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
   expect(answer.status(), await answer.text()).toBe(200);
   const { audio_url: url } = (await answer.json()) as { audio_url: string };
-  const rendered = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
+  const renderedSound = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
   expect(peak(recording.left)).toBeGreaterThan(0.05);
-  const { difference, frames } = largestDifference(recording, rendered, ONSET_LEVEL);
+  const { difference, frames } = largestDifference(recording, renderedSound, ONSET_LEVEL);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan(10 * RATE_HZ);
   expect(difference, 'playback equals the export, to the bit').toBe(0);

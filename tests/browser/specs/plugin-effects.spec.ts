@@ -31,7 +31,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await drawNote(page, 180, 90);
     const track = page.getByRole('listitem', { name: 'Track Nekobi' });
     await expect(track.getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
-    const dry = await recordSong(page);
+    const drySound = await recordSong(page);
 
     await page.getByRole('tab', { name: 'Effects' }).click();
     await addVstEffect(page, 'Nekobi', 'ZamVerb');
@@ -48,7 +48,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
 
     const wet = await recordSong(page);
     expect(peak(wet.left)).toBeGreaterThan(0.05);
-    expect(largestDifference(dry, wet, ONSET_LEVEL).difference, 'the effects change the sound').toBeGreaterThan(0.01);
+    expect(largestDifference(drySound, wet, ONSET_LEVEL).difference, 'the effects change the sound').toBeGreaterThan(0.01);
     expectEqual('effects', wet, await exportSong(page));
 
     // Changes a parameter of the plugin, by hand and by automation.
@@ -75,16 +75,16 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await page.getByRole('menuitem', { name: 'ZaMaximX2' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();
     await expect(effectPanel(page, 'ZaMaximX2')).toContainText('Ready: you hear');
-    const rendered = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
+    const renderResponse = page.waitForResponse((response) => response.url().endsWith('/plugins/sounds') && response.ok());
     const fader = page.getByRole('slider', { name: 'Nekobi fader' });
     await fader.focus();
     for (let step = 0; step < 6; step += 1) await page.keyboard.press('ArrowDown');
-    await rendered;
+    await renderResponse;
     await expect(effectPanel(page, 'ZaMaximX2')).toContainText('Ready: you hear');
     await page.screenshot({ path: 'output/plugin-effect-master.png' });
-    const faded = await recordSong(page);
-    expect(largestDifference(wetter, faded, ONSET_LEVEL).difference, 'the fader changes the sound').toBeGreaterThan(0.01);
-    expectEqual('a plugin of the master after a fader', faded, await exportSong(page));
+    const fadedSound = await recordSong(page);
+    expect(largestDifference(wetter, fadedSound, ONSET_LEVEL).difference, 'the fader changes the sound').toBeGreaterThan(0.01);
+    expectEqual('a plugin of the master after a fader', fadedSound, await exportSong(page));
 
     expect((await saveAndReadSong(page, service)).tracks[0]?.effects).toMatchObject([{ type: 'vst2' }, { type: 'vst2' }]);
     rmSync(verb);
@@ -101,7 +101,7 @@ test('VST effects of a track and of the master play as in the export, and are ke
     await page.getByRole('listitem', { name: 'Track Nekobi' }).click();
     await page.getByRole('tab', { name: 'Effects' }).click();
     await expect(effectPanel(page, 'ZamVerb')).toContainText('Ready: you hear');
-    expectEqual('the same effects after the plugin is back', await recordSong(page), faded);
+    expectEqual('the same effects after the plugin is back', await recordSong(page), fadedSound);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -127,9 +127,9 @@ test('a VST effect with a side-chain plays as in the export', async ({ page, ser
     await expect(panel).toContainText('Rendering');
     await expect(panel).toContainText('Ready: you hear');
     await page.screenshot({ path: 'output/plugin-effect-side-chain.png' });
-    const ducked = await recordSong(page);
-    expect(largestDifference(withoutSource, ducked, ONSET_LEVEL).difference, 'the side-chain changes the sound').toBeGreaterThan(0.001);
-    expectEqual('a side-chain', ducked, await exportSong(page));
+    const duckedSound = await recordSong(page);
+    expect(largestDifference(withoutSource, duckedSound, ONSET_LEVEL).difference, 'the side-chain changes the sound').toBeGreaterThan(0.001);
+    expectEqual('a side-chain', duckedSound, await exportSong(page));
   } finally {
     rmSync(folder, { recursive: true });
   }

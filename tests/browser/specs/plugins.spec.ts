@@ -31,9 +31,9 @@ async function openPlugins(page: Page): Promise<Locator> {
 /** Delays the answers to the page's renders of plugins until the returned function is called. */
 async function holdRenders(page: Page): Promise<() => void> {
   let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
+  const releasePromise = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/plugins/sounds', async (route) => {
-    await released;
+    await releasePromise;
     await route.continue();
   });
   return () => release();
@@ -107,11 +107,11 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
       route.fulfill({ status: 502, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'The plugin crashed twice.' }) }),
     );
     await drawNote(page, 180);
-    const failed = header(page).getByRole('button', { name: /^Nekobi: rendering failed, and you hear the last sound\. The plugin crashed twice/ });
-    await expect(failed).toBeVisible();
+    const failureBadge = header(page).getByRole('button', { name: /^Nekobi: rendering failed, and you hear the last sound\. The plugin crashed twice/ });
+    await expect(failureBadge).toBeVisible();
     await page.screenshot({ path: 'output/plugins-track-failed.png' });
     await page.unroute('**/plugins/sounds');
-    await failed.click();
+    await failureBadge.click();
     await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
 
     const recording = await recordSong(page);
@@ -124,8 +124,8 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
       await page.getByRole('menuitem', { name: command }).click();
     };
     await chooseForTrack('Freeze track');
-    const frozen = header(page).getByRole('button', { name: /^Nekobi is frozen: you hear a recording/ });
-    await expect(frozen).toBeVisible();
+    const frozenBadge = header(page).getByRole('button', { name: /^Nekobi is frozen: you hear a recording/ });
+    await expect(frozenBadge).toBeVisible();
     await screenshots(page, 'track-frozen');
     await drawNote(page, 240);
     await expect(page.getByText('Nekobi is frozen. Unfreeze it to edit its clips, instrument and effects.')).toBeVisible();
@@ -134,7 +134,7 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
     expect(sound).toMatchObject({ length_frames: expect.any(Number) as unknown });
     await page.route('**/plugins/sounds', (route) => route.abort());
     await page.reload();
-    await expect(frozen).toBeVisible();
+    await expect(frozenBadge).toBeVisible();
     const frozenRecording = await recordSong(page);
     expect(largestDifference(recording, frozenRecording, ONSET_LEVEL).difference, 'the recording sounds like the plugin').toBeLessThan(1e-6);
     expectEqual('a frozen track', frozenRecording, await exportSong(page));
@@ -150,9 +150,9 @@ test('a plugin is found, plays as in the export, and stays on its track when it 
 
     expect(await savedInstrument(page, service)).toEqual(NEKOBI_ENGINE);
     rmSync(module);
-    const again = await openPlugins(page);
-    await again.getByRole('button', { name: 'Scan now' }).click();
-    await expect(again.getByText('The scan found 0 instruments and 0 effects.')).toBeVisible();
+    const reopenedPanel = await openPlugins(page);
+    await reopenedPanel.getByRole('button', { name: 'Scan now' }).click();
+    await expect(reopenedPanel.getByText('The scan found 0 instruments and 0 effects.')).toBeVisible();
     await page.keyboard.press('Escape');
     const missing = header(page).getByRole('button', { name: /^Nekobi: missing/ });
     await expect(missing).toBeVisible();
@@ -189,8 +189,8 @@ async function storeWithOldVersion(page: Page, service: Service): Promise<void> 
   instrument['plugin_version'] = '0.9';
   const address = `${service.url}/api/v1/projects/${song.project_id}`;
   const revision = (await page.request.get(address)).headers()['etag'] ?? '';
-  const stored = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
-  expect(stored.ok(), await stored.text()).toBe(true);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': revision } });
+  expect(saveResponse.ok(), await saveResponse.text()).toBe(true);
 }
 
 /** Saves the settings of Nekobi as a preset file, and returns the path of the download. */
@@ -224,7 +224,7 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
   await page.keyboard.press('Escape');
   try {
     await addNekobiTrack(page);
-    const before = await recordSong(page);
+    const soundBefore = await recordSong(page);
 
     await page.getByRole('tab', { name: 'Plugin', exact: true }).click();
     const cutoff = page.getByRole('slider', { name: 'Nekobi cutoff' });
@@ -256,8 +256,8 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
     await expect(cutoff, 'the preset file has the value').toHaveAttribute('aria-valuetext', exactText);
     for (let step = 0; step < 2; step += 1) await page.getByRole('button', { name: 'Undo' }).click();
     await expect(header(page).getByRole('img', { name: /^Nekobi: ready/ })).toBeVisible();
-    const after = await recordSong(page);
-    expect(largestDifference(before, after, ONSET_LEVEL).difference, 'the cutoff changes the sound').toBeGreaterThan(0.01);
+    const soundAfter = await recordSong(page);
+    expect(largestDifference(soundBefore, soundAfter, ONSET_LEVEL).difference, 'the cutoff changes the sound').toBeGreaterThan(0.01);
 
     await cutoff.hover();
     await page.getByRole('button', { name: 'Automate Nekobi cutoff' }).click();
@@ -281,9 +281,9 @@ test('parameters of a plugin are set, automated, played, and exported', async ({
     await expect(oldVersion).toHaveCount(0);
     await page.getByRole('tab', { name: 'Automation' }).click();
     await expect(page.getByLabel(/^Automation of Nekobi Cutoff/)).toBeVisible();
-    const automated = await recordSong(page);
-    expect(largestDifference(after, automated, ONSET_LEVEL).difference, 'the automation changes the sound').toBeGreaterThan(0.01);
-    expectEqual('an automated instrument', automated, await exportSong(page));
+    const automatedSound = await recordSong(page);
+    expect(largestDifference(soundAfter, automatedSound, ONSET_LEVEL).difference, 'the automation changes the sound').toBeGreaterThan(0.01);
+    expectEqual('an automated instrument', automatedSound, await exportSong(page));
   } finally {
     await page.request.delete(`${service.url}/api/v1/plugins/dirs`, { params: { path: VST2_FOLDER } });
   }

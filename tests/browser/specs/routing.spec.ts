@@ -37,12 +37,12 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
   const groupOutput = strip(page, 'Group 1').getByRole('combobox', { name: 'Output of Group 1' });
   await expect(groupOutput.getByRole('option'), 'a group cannot feed a track that feeds it').toHaveText(['Master']);
 
-  const stored = await saveAndRead(page, service);
-  const { id: bus } = trackOf(stored, 'Bus 1');
-  const { id: group } = trackOf(stored, 'Group 1');
-  expect(trackOf(stored, 'Flute').sends).toEqual([{ to: bus, level_db: -4.5, pre_fader: true }]);
-  expect(trackOf(stored, 'Bass').output).toBe(group);
-  expect(trackOf(stored, 'Bus 1')).toMatchObject({ kind: 'bus', output: group });
+  const storedSong = await saveAndRead(page, service);
+  const { id: bus } = trackOf(storedSong, 'Bus 1');
+  const { id: group } = trackOf(storedSong, 'Group 1');
+  expect(trackOf(storedSong, 'Flute').sends).toEqual([{ to: bus, level_db: -4.5, pre_fader: true }]);
+  expect(trackOf(storedSong, 'Bass').output).toBe(group);
+  expect(trackOf(storedSong, 'Bus 1')).toMatchObject({ kind: 'bus', output: group });
 
   await page.getByRole('button', { name: 'More for Group 1' }).click();
   await page.getByRole('menuitem', { name: 'Delete track' }).click();
@@ -51,9 +51,9 @@ test('tracks are sent to buses and play through groups', async ({ page, service 
   await page.keyboard.press('Control+z');
   await strip(page, 'Flute').getByRole('button', { name: 'Send of Flute to Bus 1' }).click();
   await page.getByRole('menuitem', { name: 'Remove send' }).click();
-  const restored = await saveAndRead(page, service);
-  expect(trackOf(restored, 'Bass').output).toBe(group);
-  expect(trackOf(restored, 'Flute').sends).toEqual([]);
+  const restoredSong = await saveAndRead(page, service);
+  expect(trackOf(restoredSong, 'Bass').output).toBe(group);
+  expect(trackOf(restoredSong, 'Flute').sends).toEqual([]);
 });
 
 for (const size of [

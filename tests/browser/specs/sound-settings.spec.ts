@@ -42,8 +42,8 @@ test('sound settings are changed, undone, saved and restored', async ({ page, se
 
   await page.keyboard.press('Control+s');
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText(/^Saved/);
-  const stored = (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as { settings: unknown };
-  expect(stored.settings).toMatchObject({
+  const storedSong = (await (await page.request.get(`${service.url}/api/v1/projects/demo`)).json()) as { settings: unknown };
+  expect(storedSong.settings).toMatchObject({
     interpolation: 'sinc',
     velocity_to_cutoff: 'specification',
     reverb: { room: 1 },

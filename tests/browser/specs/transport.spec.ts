@@ -44,8 +44,8 @@ async function storeLoopedNote(page: Page, service: Service): Promise<void> {
       },
     ],
   };
-  const saved = await page.request.put(address, { data: song, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
-  expect(saved.ok(), await saved.text()).toBe(true);
+  const saveResponse = await page.request.put(address, { data: song, headers: { 'If-Match': answer.headers()['etag'] ?? '' } });
+  expect(saveResponse.ok(), await saveResponse.text()).toBe(true);
 }
 
 /** Returns the frames at which a sound starts after a quarter of a second of silence. */
@@ -109,8 +109,8 @@ test('keys of the computer are recorded on an armed track, and the tempo lane is
     const { items } = trackOf(await saveAndRead(page, service), 'Clave');
     return (items as { notes: { tick: number; length_ticks: number; pitch: number }[] }[]).flatMap((item) => item.notes);
   };
-  const [, note, ...others] = await notesOf();
-  expect(others).toEqual([]);
+  const [, note, ...otherNotes] = await notesOf();
+  expect(otherNotes).toEqual([]);
   expect(note?.pitch).toBe(60);
   // The key was pressed after the start of the second bar, and before the end of the bar that was
   // shown then.
@@ -129,8 +129,8 @@ test('keys of the computer are recorded on an armed track, and the tempo lane is
   const change = tempo.getByRole('button', { name: /^tempo change 90.5/ });
   await change.press('ArrowRight');
   const storedTempo = async (): Promise<unknown> => (await saveAndRead(page, service))['tempo_map' as 'tracks'];
-  const edited = (await storedTempo()) as { tick: number; bpm: number }[];
-  expect(edited).toEqual([{ tick: 0, bpm: 120 }, { tick: expect.any(Number) as unknown as number, bpm: 90.5 }]);
+  const editedTempo = (await storedTempo()) as { tick: number; bpm: number }[];
+  expect(editedTempo).toEqual([{ tick: 0, bpm: 120 }, { tick: expect.any(Number) as unknown as number, bpm: 90.5 }]);
   await change.press('Delete');
   await expect(change).toHaveCount(0);
   await page.keyboard.press('Control+z');

@@ -11,16 +11,16 @@ const solo = (page: Page) => page.getByRole('button', { name: 'Solo Flute' });
 const trackHeaders = (page: Page) => page.getByRole('listitem', { name: /^Track / });
 
 /** Resolves when the service has stored the next autosave of a page. */
-const autosaved = (page: Page) =>
+const autosaveResponse = (page: Page) =>
   page.waitForResponse((answer) => answer.request().method() === 'PUT' && answer.url().endsWith('/projects/temp') && answer.ok());
 /** Resolves when the page has requested the autosave of its song again. */
-const polled = (page: Page) => page.waitForResponse((answer) => answer.url().includes('/projects/temp/revision'));
+const pollResponse = (page: Page) => page.waitForResponse((answer) => answer.url().includes('/projects/temp/revision'));
 
 test('two windows with two songs keep both autosaves', async ({ page, service, context }) => {
   await openDemo(page, service);
-  const written = autosaved(page);
+  const writtenAutosave = autosaveResponse(page);
   await mute(page).click();
-  await written;
+  await writtenAutosave;
   const second = await context.newPage();
   await openDemo(second, service);
   // The first window is open, so its work is not restored in the second one.
@@ -33,7 +33,7 @@ test('two windows with two songs keep both autosaves', async ({ page, service, c
   const autosaves = async (): Promise<number> =>
     ((await (await page.request.get(`${service.url}/api/v1/projects/temp/songs`)).json()) as { items: unknown[] }).items.length;
   await expect.poll(autosaves).toBe(2);
-  await polled(page);
+  await pollResponse(page);
   await expect(page.getByText('in another window')).toHaveCount(0);
 
   await page.reload();
@@ -53,9 +53,9 @@ test('a window shows and opens the version of another window with the same song'
   const second = await context.newPage();
   await openDemo(second, service);
   await solo(second).click();
-  const written = autosaved(page);
+  const writtenAutosave = autosaveResponse(page);
   await mute(page).click();
-  await written;
+  await writtenAutosave;
   await second.bringToFront();
   await second.getByRole('button', { name: 'Open the other window’s version' }).click();
   const dialog = second.getByRole('dialog');
@@ -63,9 +63,9 @@ test('a window shows and opens the version of another window with the same song'
   await expect(solo(second)).toHaveAttribute('aria-pressed', 'true');
   // The next autosave of the first window is shown again.
   await page.bringToFront();
-  const again = autosaved(page);
+  const secondAutosave = autosaveResponse(page);
   await page.getByRole('button', { name: 'Mute Flute' }).click();
-  await again;
+  await secondAutosave;
   await second.bringToFront();
   await second.getByRole('button', { name: 'Open the other window’s version' }).click();
   await dialog.getByRole('button', { name: 'Open the other version' }).click();
@@ -99,11 +99,11 @@ test('work that a killed service did not store is restored from the browser', as
           opening.onerror = () => reject(opening.error);
           opening.onsuccess = () => {
             const database = opening.result;
-            const reading = database.transaction('unsaved-work').objectStore('unsaved-work').getAll();
-            reading.onsuccess = () => {
+            const copiesRequest = database.transaction('unsaved-work').objectStore('unsaved-work').getAll();
+            copiesRequest.onsuccess = () => {
               database.close();
               // One record has the song without its tracks, and each track has a record.
-              const records = reading.result as { project?: object; track?: { mute: boolean } }[];
+              const records = copiesRequest.result as { project?: object; track?: { mute: boolean } }[];
               const isMuted = records.some(({ track }) => track?.mute === true);
               resolve(records.filter(({ project }) => project !== undefined).map(() => isMuted));
             };

@@ -96,17 +96,17 @@ test('a MIDI file becomes tracks, and the song is saved, loaded and exported', a
   await page.reload();
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByText('Earlier exports (3)').click();
-  const earlier = page.getByRole('list', { name: 'Earlier exports' }).getByRole('listitem');
-  await earlier.first().getByRole('button').first().click();
+  const earlierExports = page.getByRole('list', { name: 'Earlier exports' }).getByRole('listitem');
+  await earlierExports.first().getByRole('button').first().click();
   await expect(receipt).toContainText('MP3, 48 kHz');
   await page.getByRole('button', { name: 'Make link' }).click();
   const link = await page.getByLabel('Link', { exact: true }).inputValue();
-  const shared = await (await fetch(link)).arrayBuffer();
-  expect(Buffer.from(shared).equals(mp3)).toBe(true);
+  const sharedFile = await (await fetch(link)).arrayBuffer();
+  expect(Buffer.from(sharedFile).equals(mp3)).toBe(true);
   await page.getByRole('button', { name: 'Export again' }).click();
   await page.getByText('Earlier exports (3)').click();
-  await earlier.first().getByRole('button', { name: /^Delete the export/ }).click();
-  await expect(earlier).toHaveCount(2);
+  await earlierExports.first().getByRole('button', { name: /^Delete the export/ }).click();
+  await expect(earlierExports).toHaveCount(2);
 });
 
 test('an exported FLAC file has the chosen bars, track and cover', async ({ page, service }) => {
@@ -169,9 +169,9 @@ test('an export makes a file of each section, and is compared with a reference',
   const comparison = page.getByRole('region', { name: 'Comparison with a reference' });
   await expect(comparison.getByRole('img', { name: /^Spectra/ })).toBeVisible();
   await expect(comparison.getByRole('columnheader', { name: 'mine.flac' })).toBeVisible();
-  const [exported, reference] = await comparison.getByRole('row', { name: /^Loudness [\u2212\d]/ }).getByRole('cell').allInnerTexts();
-  expect(exported).toMatch(/LUFS$/);
-  expect(reference).toBe(exported);
+  const [exportLoudness, reference] = await comparison.getByRole('row', { name: /^Loudness [\u2212\d]/ }).getByRole('cell').allInnerTexts();
+  expect(exportLoudness).toMatch(/LUFS$/);
+  expect(reference).toBe(exportLoudness);
   await comparison.getByRole('button', { name: 'Play both at equal loudness' }).click();
   const playerStates = () => page.locator('audio').evaluateAll((players) =>
     players.map((player) => ((player as HTMLAudioElement).muted ? 'muted' : (player as HTMLAudioElement).paused ? 'paused' : 'audible')),
@@ -189,21 +189,21 @@ test('an export makes a file of each section, and is compared with a reference',
 
 test('a file of another format is refused in a sentence, and the song stays unchanged', async ({ page, service }) => {
   await openDemo(page, service);
-  const before = await trackHeaders(page).count();
+  const countBefore = await trackHeaders(page).count();
   await dropFile(page, 'broken.mid', Buffer.from('MThd but not really'));
   await expect(page.getByRole('alert')).toContainText(/MIDI/);
-  await expect(trackHeaders(page)).toHaveCount(before);
+  await expect(trackHeaders(page)).toHaveCount(countBefore);
 });
 
 test('the autosave keeps edits when the tab is closed', async ({ page, service }) => {
   await openDemo(page, service);
-  const autosaved = page.waitForResponse(
+  const autosaveResponse = page.waitForResponse(
     (answer) => answer.request().method() === 'PUT' && answer.url().endsWith('/projects/temp') && answer.ok(),
   );
   await page.getByRole('button', { name: 'Mute Bass' }).click();
   await expect(page.getByRole('status', { name: 'Save state' })).toHaveText('Unsaved');
   // A song of this size is too large to be sent while the page closes. A pause in editing sends it.
-  await autosaved;
+  await autosaveResponse;
   await page.reload();
   await expect(page.getByRole('button', { name: 'Mute Bass' })).toHaveAttribute('aria-pressed', 'true');
 });

@@ -87,10 +87,10 @@ export async function expectDemoAsRendered(
   await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 200_000 });
   await recordMore(page, RATE_HZ / 2);
   const recording = await recorded(page);
-  const rendered = await demoRender(page, service);
-  expect(rendered.sampleRateHz).toBe(48_000);
+  const demoSound = await demoRender(page, service);
+  expect(demoSound.sampleRateHz).toBe(48_000);
   expect(peak(recording.left)).toBeGreaterThan(0.1);
-  const { difference, frames } = largestDifference(recording, rendered);
+  const { difference, frames } = largestDifference(recording, demoSound);
   console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
   expect(difference, 'playback equals the export, to the bit').toBe(0);

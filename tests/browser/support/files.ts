@@ -7,7 +7,7 @@ export function draggedFiles(page: Page, files: Record<string, Buffer>): Promise
     (encodedFiles) => {
       const transfer = new DataTransfer();
       for (const [name, encoded] of encodedFiles) {
-        const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+        const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
         transfer.items.add(new File([bytes], name));
       }
       return transfer;

@@ -274,14 +274,14 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.receive({ type: 'seek', frame: startFrame });
     // As in the real page, clips receive their first blocks while the engine is stopped, before it
     // plays.
-    const discarded = new Float32Array(REPORT_FRAMES);
-    do host.render(discarded, discarded);
+    const discardedOutput = new Float32Array(REPORT_FRAMES);
+    do host.render(discardedOutput, discardedOutput);
     while (sendRequestedBlocks());
     host.receive({ type: 'play' });
-    const total = latencyFrames + frames;
-    const [left, right] = [new Float32Array(total), new Float32Array(total)];
-    for (let done = 0; done < total; done += callFrames) {
-      const end = Math.min(done + callFrames, total);
+    const totalFrames = latencyFrames + frames;
+    const [left, right] = [new Float32Array(totalFrames), new Float32Array(totalFrames)];
+    for (let done = 0; done < totalFrames; done += callFrames) {
+      const end = Math.min(done + callFrames, totalFrames);
       host.render(left.subarray(done, end), right.subarray(done, end));
       sendRequestedBlocks();
     }

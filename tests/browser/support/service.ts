@@ -60,10 +60,10 @@ export async function startService(settings: Record<string, string>, wrapperComm
   });
   const { address, greeting } = await addressOf(child);
   child.stdout?.resume();
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const exitPromise = new Promise((resolve) => child.once('exit', resolve));
   const end = (signal: 'SIGTERM' | 'SIGKILL') => async (): Promise<void> => {
     child.kill(signal);
-    await ended;
+    await exitPromise;
     rmSync(storage, { recursive: true, force: true });
   };
   return { url: address.origin, port: Number(address.port), pid: child.pid ?? 0, greeting, stop: end('SIGTERM'), kill: end('SIGKILL') };

@@ -123,10 +123,10 @@ fn check_outputs(report: &Report, samples: &UnnamedFile, peaks: &UnnamedFile) {
     assert!(frames <= LIMITS.max_secs * u64::from(sample_rate_hz), "{frames} frames at {sample_rate_hz} Hz");
     assert_eq!(samples.size_bytes(), file_bytes(channels, frames), "size of the samples");
     assert_eq!(peaks.size_bytes(), Shape { channels, frames }.file_bytes(), "size of the peaks");
-    let mut read = Vec::new();
+    let mut read_samples = Vec::new();
     let mut reader = FloatWavReader::new(&samples.file, channels, 0, frames).expect("opens");
-    reader.read(frames, &mut read).expect("reads");
-    assert!(read.iter().all(|value| value.is_finite()), "a sample is not finite");
+    reader.read(frames, &mut read_samples).expect("reads");
+    assert!(read_samples.iter().all(|value| value.is_finite()), "a sample is not finite");
 }
 
 /// Mutates a file so that its chunks remain readable.
@@ -232,11 +232,11 @@ pub fn seeds() -> Vec<Seed> {
 /// Returns a FLAC file whose frames have 16 samples of 16 bits, one frame for each kind of subframe
 /// (RFC 9639, section 9.2).
 fn small_flac() -> Vec<u8> {
-    let mut out = b"fLaC\x80\0\0\x22".to_vec();
+    let mut output = b"fLaC\x80\0\0\x22".to_vec();
     // The stream info: blocks of 16 samples, unknown frame sizes, 44.1 kHz, mono, 16 bits, 64
     // samples, no hash.
-    out.extend([0, 16, 0, 16, 0, 0, 0, 0, 0, 0, 0x0a, 0xc4, 0x40, 0xf0, 0, 0, 0, 64]);
-    out.extend([0; 16]);
+    output.extend([0, 16, 0, 16, 0, 0, 0, 0, 0, 0, 0x0a, 0xc4, 0x40, 0xf0, 0, 0, 0, 64]);
+    output.extend([0; 16]);
     let verbatim: Vec<u8> = [0x02].into_iter().chain((0..32_u8).map(|n| n.wrapping_mul(29))).collect();
     let constant = vec![0x00, 0x12, 0x34];
     // A fixed predictor of order 1: a warm-up sample, and Rice coding of one partition with
@@ -246,19 +246,19 @@ fn small_flac() -> Vec<u8> {
     // 1, and the same residuals as above.
     let linear = vec![0x40, 0x01, 0x00, 0x10, 0x20, 0x07, 0xff, 0xf0];
     for (number, subframe) in [verbatim, constant, fixed, linear].into_iter().enumerate() {
-        let start = out.len();
+        let start = output.len();
         // The frame header: fixed block size of 16 samples in its last byte, 44.1 kHz, mono, 16
         // bits.
-        out.extend([0xff, 0xf8, 0x69, 0x08, number as u8, 15]);
-        let checksum = out[start..].iter().fold(0_u8, |crc, byte| {
+        output.extend([0xff, 0xf8, 0x69, 0x08, number as u8, 15]);
+        let checksum = output[start..].iter().fold(0_u8, |crc, byte| {
             (0..8).fold(crc ^ byte, |crc, _| if crc >> 7 == 1 { crc << 1 ^ 0x07 } else { crc << 1 })
         });
-        out.push(checksum);
-        out.extend(subframe);
-        let checksum = mutate::flac::checksum(&out[start..]);
-        out.extend(checksum.to_be_bytes());
+        output.push(checksum);
+        output.extend(subframe);
+        let checksum = mutate::flac::checksum(&output[start..]);
+        output.extend(checksum.to_be_bytes());
     }
-    out
+    output
 }
 
 /// Returns no seeds.

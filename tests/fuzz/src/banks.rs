@@ -64,14 +64,14 @@ pub fn check(file: &[u8]) {
         bank.decoded_bytes()
     );
     let file = bank.write_reduced(&presets).expect("a smaller bank");
-    let small = Bank::from_vec(file).expect("a valid bank");
-    assert!(small.issues().is_empty(), "{:?}", small.issues());
+    let small_bank = Bank::from_vec(file).expect("a valid bank");
+    assert!(small_bank.issues().is_empty(), "{:?}", small_bank.issues());
     for preset in presets {
-        let (whole, small) = (render(&bank, preset), render(&small, preset));
-        let differing = whole.iter().zip(&small).position(|(whole, small)| whole != small);
+        let (whole_bank, small_bank) = (render(&bank, preset), render(&small_bank, preset));
+        let differing = whole_bank.iter().zip(&small_bank).position(|(whole_bank, small_bank)| whole_bank != small_bank);
         if let Some(index) = differing {
-            let [whole, small] = [&whole, &small].map(|bits| f32::from_bits(bits[index]));
-            panic!("{preset:?} differs in the smaller bank: value {index} is {small:e} instead of {whole:e}");
+            let [whole_bank, small_bank] = [&whole_bank, &small_bank].map(|bits| f32::from_bits(bits[index]));
+            panic!("{preset:?} differs in the smaller bank: value {index} is {small_bank:e} instead of {whole_bank:e}");
         }
     }
 }
@@ -124,10 +124,10 @@ pub fn seeds() -> Vec<Seed> {
 
 /// Returns each small enough preset of an installed bank as a separate bank.
 pub fn installed_seeds() -> Vec<Seed> {
-    let whole = Bank::from_vec(fs::read(SF2).expect(SF2)).expect(SF2);
-    let programs = whole.summary().presets.iter().map(|preset| (preset.bank, preset.program as u8));
+    let whole_bank = Bank::from_vec(fs::read(SF2).expect(SF2)).expect(SF2);
+    let programs = whole_bank.summary().presets.iter().map(|preset| (preset.bank, preset.program as u8));
     let files = programs.map(|(bank, program)| {
-        (format!("{bank}-{program}.sf2"), whole.write_reduced(&[(bank, program)]).expect("a smaller bank"))
+        (format!("{bank}-{program}.sf2"), whole_bank.write_reduced(&[(bank, program)]).expect("a smaller bank"))
     });
     files.filter(|(_, file)| file.len() < INSTALLED_MAX_BYTES).collect()
 }
@@ -140,12 +140,12 @@ pub(crate) fn ramp() -> Vec<i16> {
 pub(crate) fn looped() -> Tables {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&ramp(), 50..150);
-    let other = tables.add_sample(&ramp(), 10..190);
+    let other_sample = tables.add_sample(&ramp(), 10..190);
     tables.low = Some(vec![0x77; tables.wave.len() / 2]);
     let instrument = tables.add_instrument();
     tables.add_instrument_zone((&[(38, -4_000), (34, -6_000)], &[]), None);
     tables.add_instrument_zone((&[(43, 0x4000), (54, 1), (17, -200)], &[]), Some(sample));
-    tables.add_instrument_zone((&[(44, 0x7f20), (54, 3), (0, 10), (3, -5), (57, 1)], &[]), Some(other));
+    tables.add_instrument_zone((&[(44, 0x7f20), (54, 3), (0, 10), (3, -5), (57, 1)], &[]), Some(other_sample));
     for (bank, program) in [(0, 0), (128, 0)] {
         tables.add_preset(bank, program);
         tables.add_preset_zone((&[(48, 20)], &[]), None);

@@ -45,9 +45,9 @@ fn limit_bytes(file: &[u8]) -> usize {
 pub fn check(file: &[u8]) {
     let count = Cell::new(0);
     let reader = Counted { inner: Cursor::new(file), count: &count };
-    let opened = with_memory_limit(limit_bytes(file), "opening an archive", || Archive::open(reader));
+    let opened_archive = with_memory_limit(limit_bytes(file), "opening an archive", || Archive::open(reader));
     assert!(count.get() <= OPENING_MAX_BYTES, "{} bytes were read to open the archive", count.get());
-    let Some(mut archive) = unless_refused(opened) else { return };
+    let Some(mut archive) = unless_refused(opened_archive) else { return };
     let project = unless_refused(archive.read_entry(PROJECT_PATH, PROJECT_MAX_BYTES, "A project"));
     assert!(project.as_ref().is_none_or(|text| text.len() as u64 <= PROJECT_MAX_BYTES));
     let Some(manifest) = unless_refused(manifest::read(&mut archive)) else { return };
@@ -198,7 +198,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 
 /// Returns bundles with stored and deflated entries, with and without recordings.
 pub fn seeds() -> Vec<Seed> {
-    let (stored, deflated) = (CompressionMethod::Stored, CompressionMethod::Deflated);
+    let (stored_method, deflated_method) = (CompressionMethod::Stored, CompressionMethod::Deflated);
     let item = |id: &str, file: &str| {
         json!({"type": "audio", "id": id, "start_tick": 0, "source": {"server_file_id": file}, "server_file_id": file,
                "audio_file_url": format!("/api/v1/audio/{file}/file")})
@@ -219,37 +219,37 @@ pub fn seeds() -> Vec<Seed> {
         let entries = [
             entry(MANIFEST_PATH, method, text(&sounds)),
             entry(PROJECT_PATH, method, text(&project)),
-            entry("audio/a.wav", stored, b"RIFF".to_vec()),
+            entry("audio/a.wav", stored_method, b"RIFF".to_vec()),
             entry("audio/b.ogg", method, vec![0; 3_000]),
         ];
         archive_of(&entries).expect("an archive")
     };
-    let silent = [
-        entry(MANIFEST_PATH, deflated, text(&manifest(json!([])))),
-        entry(PROJECT_PATH, deflated, text(&empty_project)),
+    let silent_archive = [
+        entry(MANIFEST_PATH, deflated_method, text(&manifest(json!([])))),
+        entry(PROJECT_PATH, deflated_method, text(&empty_project)),
     ];
-    let silent = archive_of(&silent).expect("an archive");
-    let mut duplicate_names = bundle(stored);
+    let silent_archive = archive_of(&silent_archive).expect("an archive");
+    let mut duplicate_names = bundle(stored_method);
     // The second recording gets the name of the first, in its header and in the directory.
     let names: Vec<usize> = (0..duplicate_names.len())
         .filter(|offset| duplicate_names[*offset..].starts_with(b"audio/b.ogg"))
         .collect();
     names.into_iter().for_each(|offset| duplicate_names[offset..offset + 11].copy_from_slice(b"audio/a.wav"));
     let bomb = [
-        entry(MANIFEST_PATH, deflated, vec![b' '; 200_000]),
-        entry(PROJECT_PATH, deflated, text(&empty_project)),
+        entry(MANIFEST_PATH, deflated_method, vec![b' '; 200_000]),
+        entry(PROJECT_PATH, deflated_method, text(&empty_project)),
     ];
     let outside = [
-        entry(MANIFEST_PATH, stored, text(&manifest(json!([audio("f1", "audio/../x")])))),
-        entry(PROJECT_PATH, stored, text(&empty_project)),
-        entry(AUDIO_FOLDER, stored, Vec::new()),
+        entry(MANIFEST_PATH, stored_method, text(&manifest(json!([audio("f1", "audio/../x")])))),
+        entry(PROJECT_PATH, stored_method, text(&empty_project)),
+        entry(AUDIO_FOLDER, stored_method, Vec::new()),
     ];
     let mut prefixed = b"something before it".to_vec();
-    prefixed.extend(&silent);
+    prefixed.extend(&silent_archive);
     [
-        ("stored.zip", bundle(stored)),
-        ("deflated.zip", bundle(deflated)),
-        ("silent.zip", silent),
+        ("stored.zip", bundle(stored_method)),
+        ("deflated.zip", bundle(deflated_method)),
+        ("silent.zip", silent_archive),
         ("one-name-twice.zip", duplicate_names),
         ("spaces.zip", archive_of(&bomb).expect("an archive")),
         ("outside.zip", archive_of(&outside).expect("an archive")),

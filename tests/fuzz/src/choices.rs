@@ -14,8 +14,8 @@ impl Choices {
         (self.0 >> 8) as usize % limit
     }
 
-    /// Returns an element of `all`, which must not be empty.
-    pub(crate) fn among<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
+    /// Returns an element of `choices`, which must not be empty.
+    pub(crate) fn among<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.below(choices.len())]
     }
 }

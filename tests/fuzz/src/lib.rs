@@ -99,8 +99,8 @@ type Mutate = fn(&[u8], &mut choices::Choices) -> Option<Vec<u8>>;
 /// libFuzzer changes arbitrary bytes every eighth time, and if `mutate` returns `None`.
 pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     let mut choices = choices::Choices::new(seed);
-    let changed = if choices.below(8) == 0 { None } else { mutate(&data[..size], &mut choices) };
-    match changed {
+    let mutated_data = if choices.below(8) == 0 { None } else { mutate(&data[..size], &mut choices) };
+    match mutated_data {
         Some(bytes) if bytes.len() <= max_size => {
             data[..bytes.len()].copy_from_slice(&bytes);
             bytes.len()

@@ -25,10 +25,10 @@ fn limit_bytes(file: &[u8]) -> usize {
 
 /// Panics if a file is imported incorrectly.
 pub fn check(file: &[u8]) {
-    let Ok(imported) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
+    let Ok(imported_song) = with_memory_limit(limit_bytes(file), "an import", || import(file, options())) else {
         return;
     };
-    let ImportedProject { project, warnings } = imported;
+    let ImportedProject { project, warnings } = imported_song;
     for warning in warnings {
         let starts_as_sentence = warning.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit());
         assert!(starts_as_sentence && warning.ends_with('.'), "not a sentence: {warning}");
@@ -129,27 +129,27 @@ fn event(choices: &mut Choices) -> Vec<u8> {
         (0x21, &[1]),
         (0x2f, &[]),
     ];
-    let mut out = choices.among(&DELTA_TIMES).to_vec();
+    let mut output = choices.among(&DELTA_TIMES).to_vec();
     let channel = choices.below(16) as u8;
     let data = [choices.below(128) as u8, choices.below(128) as u8];
     match choices.below(6) {
-        0 => out.extend(*choices.among(&SYSEX_MESSAGES)),
+        0 => output.extend(*choices.among(&SYSEX_MESSAGES)),
         1 => {
             let (kind, data) = choices.among(&META_EVENTS);
-            out.extend([0xff, *kind, data.len() as u8]);
-            out.extend(*data);
+            output.extend([0xff, *kind, data.len() as u8]);
+            output.extend(*data);
         }
         // A controller that selects a bank or a parameter.
-        2 => out.extend([0xb0 | channel, *choices.among(&[0, 32, 6, 38, 98, 99, 100, 101]), data[1]]),
+        2 => output.extend([0xb0 | channel, *choices.among(&[0, 32, 6, 38, 98, 99, 100, 101]), data[1]]),
         // An event in running status.
-        3 => out.extend(data),
+        3 => output.extend(data),
         _ => {
             let status = 0x80 | (choices.below(7) as u8) << 4 | channel;
-            out.push(status);
-            out.extend(&data[..if matches!(status & 0xf0, 0xc0 | 0xd0) { 1 } else { 2 }]);
+            output.push(status);
+            output.extend(&data[..if matches!(status & 0xf0, 0xc0 | 0xd0) { 1 } else { 2 }]);
         }
     }
-    out
+    output
 }
 
 type Kind = TrackEventKind<'static>;
@@ -248,8 +248,8 @@ pub fn seeds() -> Vec<Seed> {
     let mut cut_short = file(Format::Parallel, beats, &[song, controls]);
     cut_short.truncate(cut_short.len() - 9);
     // This file has explicit statuses, system messages, and no end of track.
-    let mut plain = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x16".to_vec();
-    plain.extend([
+    let mut plain_file = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x16".to_vec();
+    plain_file.extend([
         0, 0x90, 60, 100, 0, 0x90, 62, 100, 0x60, 0xf8, 0, 0xf2, 1, 2, 0, 0x80, 60, 0, 0, 62, 64, 0,
     ]);
     [
@@ -263,7 +263,7 @@ pub fn seeds() -> Vec<Seed> {
         ("long.mid", file(Format::SingleTrack, beats, &[&[(0, on(0, 1, 1)), (0x0fff_ffff, off(0, 1))]])),
         ("rmid.rmi", in_riff),
         ("cut-short.mid", cut_short),
-        ("plain.mid", plain),
+        ("plain.mid", plain_file),
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .to_vec()

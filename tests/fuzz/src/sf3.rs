@@ -56,25 +56,25 @@ fn bank(streams: &[&[u8]]) -> Tables {
 
 /// Returns generated streams and banks.
 pub fn seeds() -> Vec<Seed> {
-    let encoded = encoder::stream(&banks::ramp().repeat(4));
-    let silent = streams::silent(10_000, &[3]);
+    let encoded_stream = encoder::stream(&banks::ramp().repeat(4));
+    let silent_stream = streams::silent(10_000, &[3]);
     let large_book = streams::silent(4_096, &[10]);
-    let mut mixed = bank(&[&encoded, &silent]);
+    let mut mixed_bank = bank(&[&encoded_stream, &silent_stream]);
     // This bank has PCM after the streams, and two sample headers with the same stream.
-    mixed.wave.resize(mixed.wave.len().next_multiple_of(2), 0);
-    let pcm = mixed.add_sample(&banks::ramp(), 50..150);
-    let shared = mixed.samples[0].clone();
-    mixed.samples.push(shared);
-    let instrument = mixed.add_instrument();
-    mixed.add_instrument_zone((&[(54, 1)], &[]), Some(pcm));
-    mixed.add_instrument_zone((&[(54, 3), (0, 20)], &[]), Some(pcm + 1));
-    mixed.add_preset(128, 0);
-    mixed.add_preset_zone((&[], &[]), Some(instrument));
+    mixed_bank.wave.resize(mixed_bank.wave.len().next_multiple_of(2), 0);
+    let pcm = mixed_bank.add_sample(&banks::ramp(), 50..150);
+    let shared_sample = mixed_bank.samples[0].clone();
+    mixed_bank.samples.push(shared_sample);
+    let instrument = mixed_bank.add_instrument();
+    mixed_bank.add_instrument_zone((&[(54, 1)], &[]), Some(pcm));
+    mixed_bank.add_instrument_zone((&[(54, 3), (0, 20)], &[]), Some(pcm + 1));
+    mixed_bank.add_preset(128, 0);
+    mixed_bank.add_preset_zone((&[], &[]), Some(instrument));
     [
-        ("encoded.sf3", bank(&[&encoded]).bytes()),
-        ("mixed.sf3", mixed.bytes()),
-        ("encoded.ogg", encoded),
-        ("silent.ogg", silent),
+        ("encoded.sf3", bank(&[&encoded_stream]).bytes()),
+        ("mixed.sf3", mixed_bank.bytes()),
+        ("encoded.ogg", encoded_stream),
+        ("silent.ogg", silent_stream),
         ("large-codebook.ogg", large_book),
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))
@@ -87,7 +87,7 @@ pub fn installed_seeds() -> Vec<Seed> {
     let is_first_page = |offset: &usize| file[*offset..].starts_with(b"OggS") && file[offset + 5] & 2 != 0;
     let starts: Vec<usize> = (0..file.len() - 5).filter(is_first_page).collect();
     let streams = starts.windows(2).map(|pair| &file[pair[0]..pair[1]]);
-    let small =
+    let small_bank =
         streams.filter(|stream| stream.len() <= INSTALLED_MAX_BYTES).take(INSTALLED_STREAMS).enumerate();
-    small.map(|(number, stream)| (format!("{number}.ogg"), stream.to_vec())).collect()
+    small_bank.map(|(number, stream)| (format!("{number}.ogg"), stream.to_vec())).collect()
 }

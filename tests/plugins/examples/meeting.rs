@@ -26,15 +26,15 @@ fn meet() -> Option<()> {
     // A bundle has three folders above the library.
     let pipes = library.ancestors().nth(4)?.join("pipes");
     let pipe = |name: &str, number: u32| pipes.join(format!("{name}-{number}"));
-    let read = |name: &str, number: u32| File::open(pipe(name, number)).map(drop).ok();
+    let read_pipe = |name: &str, number: u32| File::open(pipe(name, number)).map(drop).ok();
     let write =
         |name: &str, number: u32| OpenOptions::new().write(true).open(pipe(name, number)).map(drop).ok();
     if number > 0 {
         write("meeting", number)?;
-        return read("start", number);
+        return read_pipe("start", number);
     }
-    OTHER_COPIES.into_iter().try_for_each(|other| read("meeting", other))?;
-    OTHER_COPIES.into_iter().try_for_each(|other| write("start", other))
+    OTHER_COPIES.into_iter().try_for_each(|copy_number| read_pipe("meeting", copy_number))?;
+    OTHER_COPIES.into_iter().try_for_each(|copy_number| write("start", copy_number))
 }
 
 songfoundry_test_plugins::vst3_module!(

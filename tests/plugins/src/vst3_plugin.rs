@@ -2,9 +2,8 @@
 //! one object that is component, processor and controller. A gain with a timer sets itself to its
 //! maximum and doubles its latency when the host first calls the timer. A gain with a side-chain
 //! adds the side-chain to its input. The left output of the meter is the start of the bar in
-//! quarter notes as the host states it, and the right one is the numerator of the time signature
-//! plus 1/256 of the denominator. Both outputs are multiplied by the gain, which cannot be
-//! automated.
+//! quarter notes as the host states it. The right one is the numerator of the time signature plus
+//! 1/256 of the denominator. Both outputs are multiplied by the gain, which cannot be automated.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,8 +12,8 @@ use std::time::UNIX_EPOCH;
 /// An image of the synced data of a folder.
 ///
 /// Each file of the image has the synced contents of a file, or the synced list of names of a
-/// folder. Files of the image are named by inode and not by path, because the name of a file is
-/// stored in its folder and lasts only when the folder is synced.
+/// folder. Files of the image are named by inode and not by path. The name of a file is stored in
+/// its folder, and lasts only when the folder is synced.
 #[derive(Debug, Clone)]
 pub struct Disk {
     image: PathBuf,
@@ -106,8 +106,8 @@ impl Disk {
 /// Returns a key that identifies a file or folder. Inode numbers are reused, but not with the same
 /// creation time.
 fn key(metadata: &Metadata) -> io::Result<String> {
-    let created = metadata.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-    Ok(format!("{}-{}", metadata.ino(), created.as_nanos()))
+    let created_at = metadata.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(format!("{}-{}", metadata.ino(), created_at.as_nanos()))
 }
 
 /// Returns the entries of a folder. Each entry has a name, a kind and a key, each terminated by a

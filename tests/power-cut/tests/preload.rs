@@ -16,7 +16,7 @@ fn only_data_that_a_program_synced_survives() {
     // Cargo builds the library beside this program.
     let library = std::env::current_exe().unwrap().with_file_name("libsongfoundry_power_cut.so");
     assert!(library.exists(), "{}", library.display());
-    let run = |script: &str| {
+    let run_script = |script: &str| {
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).current_dir(&songs).env("LD_PRELOAD", &library);
         shell.env(preload::FOLDER, &songs).env(preload::IMAGE, &image);
@@ -28,10 +28,10 @@ fn only_data_that_a_program_synced_survives() {
         move |file: &str| fs::read_to_string(Path::new(&to).join(file)).ok()
     };
     // `sync FILE` of coreutils calls `fsync`.
-    run("echo one >a && echo two >b && sync a");
+    run_script("echo one >a && echo two >b && sync a");
     let first = restored("first");
     assert_eq!((first("a"), first("b")), (None, None), "a name survives that was not synced");
-    run("sync . && echo more >>a");
+    run_script("sync . && echo more >>a");
     let second = restored("second");
     assert_eq!((second("a").as_deref(), second("b").as_deref()), (Some("one\n"), Some("")));
 }

@@ -49,10 +49,10 @@ fn dependencies(metadata: &serde_json::Value) -> BTreeMap<String, BTreeSet<Strin
 fn crates_use_only_allowed_crates() {
     let dependencies = dependencies(&metadata());
     let workspace_crates: BTreeSet<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
-    for (name, allowed) in ALLOWED {
+    for (name, allowed_crates) in ALLOWED {
         let used = dependencies.get(*name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
         for used in used.iter().filter(|used| workspace_crates.contains(used.as_str())) {
-            assert!(allowed.contains(&used.as_str()), "{name} must not use {used}");
+            assert!(allowed_crates.contains(&used.as_str()), "{name} must not use {used}");
         }
     }
 }

@@ -16,7 +16,9 @@ pub(crate) fn cycles_between_files(folder: &Path, roots: &[&str]) -> Vec<String>
     let edges = Imports::of(&sources).edges(&sources, roots);
     let named_edges: Edges<String> = edges
         .into_iter()
-        .map(|(module, others)| (module.join("::"), others.iter().map(|other| other.join("::")).collect()))
+        .map(|(module, used_modules)| {
+            (module.join("::"), used_modules.iter().map(|used_module| used_module.join("::")).collect())
+        })
         .collect();
     cycles(&named_edges).into_iter().map(|cycle| cycle.join(" -> ")).collect()
 }
@@ -45,10 +47,10 @@ fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>>
         for next in edges.get(node).into_iter().flatten() {
             if next == start {
                 let mut path = vec![start, node];
-                while let Some(before) =
+                while let Some(unvisited) =
                     predecessors.get(path[path.len() - 1]).filter(|_| path[path.len() - 1] != start)
                 {
-                    path.push(before);
+                    path.push(unvisited);
                 }
                 path.dedup();
                 path.reverse();

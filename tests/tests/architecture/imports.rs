@@ -45,8 +45,10 @@ impl Imports {
         for _ in 0..MAX_REEXPORTS {
             let module = sources.module_of(&path).to_vec();
             let Some(name) = path.get(module.len()) else { return module };
-            let Some(original) = self.exported.get(&(module.clone(), name.clone())) else { return module };
-            path = [original.as_slice(), &path[module.len() + 1..]].concat();
+            let Some(exported_name) = self.exported.get(&(module.clone(), name.clone())) else {
+                return module;
+            };
+            path = [exported_name.as_slice(), &path[module.len() + 1..]].concat();
         }
         panic!("re-exports form a cycle at {}", path.join("::"));
     }
@@ -71,8 +73,11 @@ impl Imports {
         let modules = self.of_module.iter().filter(|(module, _)| !is_root(module));
         modules
             .map(|(module, imports)| {
-                let defined = imports.iter().map(|import| self.definition(sources, &import.path));
-                (module.clone(), defined.filter(|other| !other.starts_with(module)).collect())
+                let definitions = imports.iter().map(|import| self.definition(sources, &import.path));
+                (
+                    module.clone(),
+                    definitions.filter(|other_module| !other_module.starts_with(module)).collect(),
+                )
             })
             .collect()
     }
@@ -107,8 +112,8 @@ fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Ve
             }
         }
         _ => {
-            let child = [module, std::slice::from_ref(first)].concat();
-            sources.modules.contains_key(&child).then(|| [module, path].concat())
+            let child_path = [module, std::slice::from_ref(first)].concat();
+            sources.modules.contains_key(&child_path).then(|| [module, path].concat())
         }
     }
 }
@@ -119,7 +124,7 @@ fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
     let (mut declarations, mut remaining) = (Vec::new(), String::new());
     let mut code = code;
     while let Some(offset) = find_word(code, "use") {
-        let (before, from) = code.split_at(offset);
+        let (code_before, from) = code.split_at(offset);
         let tree = &from["use".len()..];
         // `impl Trait + use<'a>` is not an import.
         let Some(end) = tree.find(';').filter(|_| !tree.trim_start().starts_with('<')) else {
@@ -127,7 +132,7 @@ fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
             code = tree;
             continue;
         };
-        let last_word = before.trim_end();
+        let last_word = code_before.trim_end();
         let is_exported = last_word.ends_with("pub")
             || (last_word.ends_with(')')
                 && last_word.rsplit_once("pub").is_some_and(|(_, scope)| {
@@ -135,7 +140,7 @@ fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
                     scope.starts_with('(') && scope.matches(')').count() == 1
                 }));
         declarations.push((tree[..end].to_owned(), is_exported));
-        remaining.push_str(before);
+        remaining.push_str(code_before);
         code = &tree[end + 1..];
     }
     remaining.push_str(code);
@@ -143,7 +148,7 @@ fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
 }
 
 fn find_word(text: &str, word: &str) -> Option<usize> {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(word).map(|(offset, _)| offset).find(|offset| {
         !text[..*offset].ends_with(is_word) && !text[offset + word.len()..].starts_with(is_word)
     })
@@ -188,8 +193,8 @@ fn segments(path: &str) -> Vec<String> {
 /// Splits a list at commas outside of braces.
 fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
-    for (offset, letter) in list.char_indices() {
-        match letter {
+    for (offset, character) in list.char_indices() {
+        match character {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
@@ -206,7 +211,7 @@ fn split_list(list: &str) -> Vec<&str> {
 
 /// Returns the paths in code that have at least two segments.
 fn paths(code: &str) -> impl Iterator<Item = Vec<String>> {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut paths_found = Vec::new();
     let mut remaining = code;
     while let Some(start) = remaining.find(is_word) {
@@ -214,14 +219,16 @@ fn paths(code: &str) -> impl Iterator<Item = Vec<String>> {
         let is_inner = remaining[..start].trim_end().ends_with("::");
         remaining = &remaining[start..];
         loop {
-            let end = remaining.find(|letter| !is_word(letter)).unwrap_or(remaining.len());
+            let end = remaining.find(|character| !is_word(character)).unwrap_or(remaining.len());
             path.push(remaining[..end].to_owned());
             remaining = &remaining[end..];
-            let Some(after) = remaining.trim_start().strip_prefix("::").map(str::trim_start) else { break };
-            if !after.starts_with(is_word) {
+            let Some(path_text) = remaining.trim_start().strip_prefix("::").map(str::trim_start) else {
+                break;
+            };
+            if !path_text.starts_with(is_word) {
                 break;
             }
-            remaining = after;
+            remaining = path_text;
         }
         if path.len() > 1 && !is_inner {
             paths_found.push(path);

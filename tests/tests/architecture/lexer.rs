@@ -112,11 +112,11 @@ impl<'s> Lexer<'s> {
 
     fn raw_string(&mut self) -> Option<&'s str> {
         let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-            let after = self.remaining.strip_prefix(prefix).unwrap_or_default();
-            after.trim_start_matches('#').starts_with('"')
+            let following_text = self.remaining.strip_prefix(prefix).unwrap_or_default();
+            following_text.trim_start_matches('#').starts_with('"')
         })?;
-        let after = &self.remaining[prefix.len()..];
-        let hashes = after.len() - after.trim_start_matches('#').len();
+        let following_text = &self.remaining[prefix.len()..];
+        let hashes = following_text.len() - following_text.trim_start_matches('#').len();
         let start = prefix.len() + hashes + 1;
         let end_mark = format!("\"{}", "#".repeat(hashes));
         let end = start + self.remaining[start..].find(&end_mark).unwrap_or(self.remaining.len() - start);
@@ -153,9 +153,9 @@ impl<'s> Iterator for Lexer<'s> {
         if self.letter() {
             return Some(Token::Letter);
         }
-        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let is_word = |character: char| character.is_alphanumeric() || character == '_';
         let length = match is_word(first) {
-            true => self.remaining.find(|letter| !is_word(letter)).unwrap_or(self.remaining.len()),
+            true => self.remaining.find(|character| !is_word(character)).unwrap_or(self.remaining.len()),
             false => first.len_utf8(),
         };
         Some(Token::Code(self.take(length, 0, length)))

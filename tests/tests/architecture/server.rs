@@ -60,14 +60,17 @@ fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     let services = services(sources, imports);
     let mut edges: Edges<String> = Edges::new();
     let slice = |module: &ModulePath| module.first().cloned().unwrap_or_default();
-    for (module, others) in imports.edges(sources, ROOTS) {
+    for (module, used_slices) in imports.edges(sources, ROOTS) {
         let importer = slice(&module);
         let code = &sources.modules[&module].parts.code;
         let used = services.iter().filter(|(field, _)| uses_service(code, field)).map(|(_, module)| module);
-        let others: Vec<String> =
-            others.iter().chain(used).map(&slice).filter(|other| *other != importer).collect();
+        let used_slices: Vec<String> =
+            used_slices.iter().chain(used).map(&slice).filter(|used_slice| *used_slice != importer).collect();
         // Items in `lib.rs` belong to no slice.
-        edges.entry(importer).or_default().extend(others.into_iter().filter(|other| !other.is_empty()));
+        edges
+            .entry(importer)
+            .or_default()
+            .extend(used_slices.into_iter().filter(|used_slice| !used_slice.is_empty()));
     }
     edges
 }
@@ -76,14 +79,14 @@ fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
 fn services(sources: &Sources, imports: &Imports) -> BTreeMap<String, ModulePath> {
     let state = vec!["state".to_owned()];
     let Some(module) = sources.modules.get(&state) else { return BTreeMap::new() };
-    let fields = module.parts.code.split_once(SERVICES).map_or("", |(_, after)| after);
+    let fields = module.parts.code.split_once(SERVICES).map_or("", |(_, following_code)| following_code);
     let fields = fields.split_once("\n}").map_or(fields, |(fields, _)| fields);
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut services = BTreeMap::new();
     for field in fields.lines() {
         let Some((name, kind)) = field.split_once(": ") else { continue };
-        let name = name.rsplit(|letter| !is_word(letter)).next().unwrap_or_default();
-        for word in kind.split(|letter| !is_word(letter)) {
+        let name = name.rsplit(|character| !is_word(character)).next().unwrap_or_default();
+        for word in kind.split(|character| !is_word(character)) {
             let import = imports.of_module[&state]
                 .iter()
                 .find(|import| import.path.last().is_some_and(|last| last == word));
@@ -97,11 +100,11 @@ fn services(sources: &Sources, imports: &Imports) -> BTreeMap<String, ModulePath
 
 /// Whether code reads a field of a variable whose name ends in `state`.
 fn uses_service(code: &str, field: &str) -> bool {
-    let reads = |after: &str| {
-        let after = after.trim_start().strip_prefix('.').map(str::trim_start);
-        let after_field = after.and_then(|after| after.strip_prefix(field));
+    let reads = |following_code: &str| {
+        let following_code = following_code.trim_start().strip_prefix('.').map(str::trim_start);
+        let after_field = following_code.and_then(|following_code| following_code.strip_prefix(field));
         after_field.is_some_and(|after_field| {
-            !after_field.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+            !after_field.starts_with(|character: char| character.is_alphanumeric() || character == '_')
         })
     };
     code.match_indices("state").any(|(at, word)| reads(&code[at + word.len()..]))
@@ -161,9 +164,9 @@ fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
 fn is_importable(sources: &Sources, module: &[String]) -> bool {
     let Some((name, parent)) = module.split_last() else { return true };
     let code = &sources.modules[parent].parts.code;
-    let declared = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));
+    let declaration = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));
     name != "store"
-        && declared.is_some_and(|line| line.starts_with("pub mod") || line.starts_with("pub(crate) mod"))
+        && declaration.is_some_and(|line| line.starts_with("pub mod") || line.starts_with("pub(crate) mod"))
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@
 //! | project | `Mixer`, streamed audio | whole | best       | 1       | 1536            |
 //!
 //! The start is also rendered with one frame a call. For this, songs with an even index use the
-//! whole bank and baseline instructions, and songs with an odd index use the reduced bank and the
-//! best instructions. Projects use the reverse.
+//! whole bank and baseline instructions. Songs with an odd index use the reduced bank and the best
+//! instructions. Projects use the reverse.
 //!
 //! Songs are also rendered from a seek to their middle. The results of both instruction sets must
 //! be identical. Ten seconds after the seek, they must match the whole song to -60 dBFS.

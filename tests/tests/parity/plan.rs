@@ -86,8 +86,8 @@ impl Case {
     }
 
     /// Returns the file of a reduced bank with the presets of the session.
-    pub(super) fn reduced_file(&self, whole: &Bank, session: &Session) -> Vec<u8> {
-        let file = whole.write_reduced(&presets_used(session, 0)).expect("the bank is reduced");
+    pub(super) fn reduced_file(&self, source_bank: &Bank, session: &Session) -> Vec<u8> {
+        let file = source_bank.write_reduced(&presets_used(session, 0)).expect("the bank is reduced");
         if self.bank != COMPRESSED {
             let whole_bytes = std::fs::metadata(self.bank).expect("the bank's size").len();
             assert!(

@@ -36,11 +36,11 @@ fn session(document: &Document, library: &Library) -> Session {
 fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     let presets = presets_used(session, 0);
     session.tracks.iter().any(|track| track.instrument.is_some()).then(|| {
-        let whole =
+        let whole_slots =
             banks::open(Path::new(SMALL_BANK)).unwrap_or_else(|error| panic!("{SMALL_BANK}: {error}"));
-        whole.prepare(&presets).expect("the samples are decoded");
-        let reduced = whole.write_reduced(&presets).expect("the bank is reduced");
-        (whole, reduced)
+        whole_slots.prepare(&presets).expect("the samples are decoded");
+        let reduced_slots = whole_slots.write_reduced(&presets).expect("the bank is reduced");
+        (whole_slots, reduced_slots)
     })
 }
 
@@ -59,12 +59,12 @@ fn check_renders(
     let (whole_bank, reduced_file) = bank(session).unzip();
     let reduced_bank = reduced_file.clone().map(|file| Bank::from_vec(file).expect("a reduced bank"));
     let (whole_banks, reduced_banks) = ([whole_bank], [reduced_bank]);
-    let (audio, streamed) = (library.whole(), library.streamed());
-    let whole = Slots { banks: &whole_banks, audio: &audio };
-    let reduced = Slots { banks: &reduced_banks, audio: &audio };
+    let (audio, streamed_audio) = (library.whole(), library.streamed());
+    let whole_slots = Slots { banks: &whole_banks, audio: &audio };
+    let reduced_slots = Slots { banks: &reduced_banks, audio: &audio };
 
     force_baseline(false);
-    let reference = render_in_calls(session, whole, 512, frames);
+    let reference = render_in_calls(session, whole_slots, 512, frames);
     let peak = reference.peak();
     assert!(peak > 0.05, "{name} is silent");
     let (hash, start_hash) = (reference.hash(), reference.start(start_frames).hash());
@@ -74,28 +74,31 @@ fn check_renders(
     let assert_same_start = |label: &str, pcm: &Pcm| {
         assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    assert_same("reduced bank, 4096 frames a call", &render_in_calls(session, reduced, 4096, frames));
-    assert_same("two threads", &render_as_export(session, whole, 2, frames));
-    let with_streaming = Slots { audio: &streamed, ..whole };
+    assert_same("reduced bank, 4096 frames a call", &render_in_calls(session, reduced_slots, 4096, frames));
+    assert_same("two threads", &render_as_export(session, whole_slots, 2, frames));
+    let with_streaming = Slots { audio: &streamed_audio, ..whole_slots };
     assert_same("streamed audio", &render_streamed(session, with_streaming, &library.sounds, frames));
     if index.is_multiple_of(2) {
-        assert_same_start("one frame a call", &render_in_calls(session, reduced, 1, start_frames));
+        assert_same_start("one frame a call", &render_in_calls(session, reduced_slots, 1, start_frames));
     }
     force_baseline(true);
-    assert_same("baseline instructions, 128 frames a call", &render_in_calls(session, whole, 128, frames));
+    assert_same(
+        "baseline instructions, 128 frames a call",
+        &render_in_calls(session, whole_slots, 128, frames),
+    );
     assert_same(
         "baseline instructions, reduced bank, one thread",
-        &render_as_export(session, reduced, 1, frames),
+        &render_as_export(session, reduced_slots, 1, frames),
     );
     if index % 2 == 1 {
         assert_same_start(
             "baseline instructions, one frame a call",
-            &render_in_calls(session, whole, 1, start_frames),
+            &render_in_calls(session, whole_slots, 1, start_frames),
         );
     }
     force_baseline(false);
 
-    let latency_frames = Mixer::new(session, whole).expect("a mixer").latency_frames();
+    let latency_frames = Mixer::new(session, whole_slots).expect("a mixer").latency_frames();
     println!("{name}: {frames} frames, latency {latency_frames} frames, peak {peak:.2}, {hash}");
     let bank_file = reduced_file.map(|file| {
         let name = format!("{index}.sf2");

@@ -27,13 +27,15 @@ impl Pcm {
     }
 
     /// Returns the largest difference in dBFS between the last `frames` frames of this render and
-    /// as many frames of `other` from frame `from` on.
-    pub(super) fn difference_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
+    /// as many frames of `other_render` from frame `from` on.
+    pub(super) fn difference_db(&self, other_render: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
-        let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let pairs =
-            sides.iter().flat_map(|(this, other)| this[start..].iter().zip(&other[from..from + frames]));
-        let largest = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
+        let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
+        let pairs = sides.iter().flat_map(|(values, other_values)| {
+            values[start..].iter().zip(&other_values[from..from + frames])
+        });
+        let largest =
+            pairs.fold(0.0_f32, |largest, (value, other_value)| largest.max((value - other_value).abs()));
         20.0 * f64::from(largest.max(1e-10)).log10()
     }
 
@@ -51,13 +53,17 @@ impl Pcm {
     }
 
     /// Describes the difference from another render: the first frame and the largest difference.
-    pub(super) fn difference(&self, other: &Self) -> String {
-        let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let first = sides.iter().filter_map(|(this, other)| {
-            this.iter().zip(*other).position(|(this, other)| this.to_bits() != other.to_bits())
+    pub(super) fn difference(&self, other_render: &Self) -> String {
+        let sides = [(&self.left, &other_render.left), (&self.right, &other_render.right)];
+        let first = sides.iter().filter_map(|(values, other_values)| {
+            values
+                .iter()
+                .zip(*other_values)
+                .position(|(value, other_value)| value.to_bits() != other_value.to_bits())
         });
-        let largest = sides.iter().flat_map(|(this, other)| this.iter().zip(*other));
-        let largest = largest.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
+        let largest = sides.iter().flat_map(|(values, other_values)| values.iter().zip(*other_values));
+        let largest =
+            largest.fold(0.0_f32, |largest, (value, other_value)| largest.max((value - other_value).abs()));
         format!("first at frame {:?}, at most by {largest:e}", first.min())
     }
 }
@@ -93,8 +99,8 @@ pub(super) fn render_streamed(session: &Session, slots: Slots<'_>, sounds: &[Sou
         for request in &requests {
             let Sound { left, right, .. } = &sounds[request.audio_slot as usize];
             let from = request.source_frame as usize;
-            let piece = from..from + request.frames.min(PIECE_FRAMES);
-            let audio = [&left[piece.clone()], &right.as_ref().unwrap_or(left)[piece]];
+            let block_range = from..from + request.frames.min(PIECE_FRAMES);
+            let audio = [&left[block_range.clone()], &right.as_ref().unwrap_or(left)[block_range]];
             mixer.fill_audio(request.audio_slot, request.source_frame, audio);
         }
         !requests.is_empty()
@@ -146,8 +152,8 @@ impl RenderThreads for Threads {
 
 /// Returns the next item of an iterator that several threads share. The lock is held only during
 /// this call.
-fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    shared.lock().expect("no thread panicked").next()
+fn next<T>(shared_iterator: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    shared_iterator.lock().expect("no thread panicked").next()
 }
 
 /// Renders as an export does, with a number of threads.

@@ -33,21 +33,24 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     let whole_bank = case.whole_bank(&session);
     let reduced_file = case.reduced_file(&whole_bank, &session);
     let reduced_bank = Bank::from_vec(reduced_file.clone()).expect("a reduced bank");
-    let (whole, reduced) = ([Some(whole_bank)], [Some(reduced_bank)]);
-    let (whole, reduced) = (Slots::from(&whole), Slots::from(&reduced));
+    let (whole_slots, reduced_slots) = ([Some(whole_bank)], [Some(reduced_bank)]);
+    let (whole_slots, reduced_slots) = (Slots::from(&whole_slots), Slots::from(&reduced_slots));
 
     force_baseline(false);
-    let reference = render_in_calls(&session, whole, 512, SONG_FRAMES);
+    let reference = render_in_calls(&session, whole_slots, 512, SONG_FRAMES);
     assert!(reference.peak() > 0.01, "{name} is silent");
     let (song_hash, start_hash) = (reference.hash(), reference.start(START_FRAMES).hash());
 
     let assert_same = |label: &str, pcm: &Pcm| {
         assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", reference.difference(pcm));
     };
-    assert_same("reduced bank, 4096 frames a call", &render_in_calls(&session, reduced, 4096, SONG_FRAMES));
-    assert_same("two threads", &render_as_export(&session, whole, 2, SONG_FRAMES));
+    assert_same(
+        "reduced bank, 4096 frames a call",
+        &render_in_calls(&session, reduced_slots, 4096, SONG_FRAMES),
+    );
+    assert_same("two threads", &render_as_export(&session, whole_slots, 2, SONG_FRAMES));
     let remaining_frames = SONG_FRAMES - SOUGHT_FRAME;
-    let sought = render_after_seek(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
+    let sought = render_after_seek(&session, reduced_slots, 512, SOUGHT_FRAME, remaining_frames);
     let sought_hash = sought.hash();
     let settled_frame = SOUGHT_FRAME + SETTLING_FRAMES;
     let difference_db = sought.difference_db(&reference, settled_frame, SONG_FRAMES - settled_frame);
@@ -57,19 +60,19 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     );
     let is_odd = index % 2 == 1;
     let render_start = |slots| render_in_calls(&session, slots, 1, START_FRAMES);
-    let start = is_odd.then(|| render_start(reduced));
+    let start = is_odd.then(|| render_start(reduced_slots));
 
     force_baseline(true);
     assert_same(
         "baseline instructions, 128 frames a call",
-        &render_in_calls(&session, whole, 128, SONG_FRAMES),
+        &render_in_calls(&session, whole_slots, 128, SONG_FRAMES),
     );
     assert_same(
         "baseline instructions, reduced bank, two threads",
-        &render_as_export(&session, reduced, 2, SONG_FRAMES),
+        &render_as_export(&session, reduced_slots, 2, SONG_FRAMES),
     );
-    let start = start.unwrap_or_else(|| render_start(whole));
-    let sought_with_baseline = render_after_seek(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
+    let start = start.unwrap_or_else(|| render_start(whole_slots));
+    let sought_with_baseline = render_after_seek(&session, whole_slots, 128, SOUGHT_FRAME, remaining_frames);
     force_baseline(false);
     assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", reference.difference(&start));
 

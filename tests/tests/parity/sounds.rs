@@ -51,9 +51,9 @@ impl Library {
 
     /// Returns all recordings as a whole.
     pub(super) fn whole(&self) -> Vec<Option<AudioSlot>> {
-        let whole =
+        let whole_slots =
             |sound: &Sound| Some(AudioSlot::Whole(Audio::from_channels(&sound.left, sound.right.as_deref())));
-        self.sounds.iter().map(whole).collect()
+        self.sounds.iter().map(whole_slots).collect()
     }
 
     /// Returns the recordings as in browsers, which stream those with `is_streamed`.

@@ -1,5 +1,5 @@
 /**
- * Sends a file that still grows to the service: a resumable upload (tus 1.0.0) of deferred length.
+ * Sends a growing file to the service: a resumable upload (tus 1.0.0) of deferred length.
  */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 
@@ -17,8 +17,8 @@ async function send(api: Api, method: string, path: string, headers: Record<stri
 
 /** Begins an upload of a file with a name, and returns its path. */
 export async function beginGrowingUpload(api: Api, name: string): Promise<string> {
-  const encoded = btoa(String.fromCharCode(...new TextEncoder().encode(name)));
-  const headers = { 'Upload-Defer-Length': '1', 'Upload-Metadata': `filename ${encoded}` };
+  const encodedName = btoa(String.fromCharCode(...new TextEncoder().encode(name)));
+  const headers = { 'Upload-Defer-Length': '1', 'Upload-Metadata': `filename ${encodedName}` };
   const response = await send(api, 'POST', '/api/v1/audio/uploads', headers);
   return response.headers.get('Location') ?? '';
 }

@@ -15,7 +15,8 @@ export type VelocityBar = { index: number; x: number };
 
 /**
  * Returns the bars of the notes that are in the view, from left to right. The bars of notes that
- * start together stand beside each other, the lowest note at the left, so each can be taken.
+ * start together stand beside each other, the lowest note at the left, so the pointer can grab each
+ * of them.
  */
 export function velocityBars(scene: Pick<NotesScene, 'view' | 'item' | 'notes'>): VelocityBar[] {
   const { view, item, notes } = scene;

@@ -6,8 +6,8 @@ import { withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /**
- * Returns the time at the left edge of each pixel column, and at the right edge of the last column,
- * in seconds from the start of the song.
+ * Returns the times of the left edges of the pixel columns, and of the right edge of the last one,
+ * in seconds of the song.
  */
 export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
   const secs = new Float64Array(Math.ceil(widthPx) + 1);

@@ -6,8 +6,8 @@ export type ClockSource = Pick<AudioContext, 'currentTime' | 'outputLatency' | '
 };
 
 /**
- * Largest difference, in seconds, between the browser's time stamp and its latency that is
- * believed.
+ * Largest difference, in seconds, between the browser's time stamp and its latency at which the
+ * time stamp is used.
  */
 const MAX_DIFFERENCE_SECS = 1;
 

@@ -17,8 +17,8 @@ const MAX_OCTAVE = 8;
 export type LiveTarget = { trackId: string; isPlugin: boolean } | { sound: SoundFontEngine };
 
 /**
- * What the user plays live on a track, with the time of the key or MIDI event, as
- * `performance.now()` counts it. `velocity` is 0 to 1, and a bend is -8192 to 8191.
+ * An event that the user plays live on a track, with the time of the key or MIDI event
+ * (`performance.now()`). `velocity` is 0 to 1, and a bend is -8192 to 8191.
  */
 export type LiveEvent = { trackId: string; atMs: number } & (
   | { kind: 'press'; key: number; velocity: number }
@@ -88,7 +88,7 @@ export class LiveKeys {
   }
 
   /**
-   * Plays a short note of a sound. It is no key that the user presses, so it neither ends a held key
+   * Plays a short note of a sound. The user presses no key for it, so it neither ends a held key
    * with the same number nor reaches recordings and step input.
    */
   async audition(sound: SoundFontEngine, key: number): Promise<void> {

@@ -50,9 +50,9 @@ export class MeterBank {
     ids.forEach((id, index) => {
       const leftPeak = peaks[index * 2] ?? 0;
       const rightPeak = peaks[index * 2 + 1] ?? 0;
-      const known = this.#meters.get(id);
-      if (!known && leftPeak === 0 && rightPeak === 0) return;
-      const [left, right] = known ?? SILENT_PAIR;
+      const knownMeter = this.#meters.get(id);
+      if (!knownMeter && leftPeak === 0 && rightPeak === 0) return;
+      const [left, right] = knownMeter ?? SILENT_PAIR;
       const pair = [meterAt(left, leftPeak, nowMs), meterAt(right, rightPeak, nowMs)] as const;
       if (pair.every(isSilentMeter)) this.#meters.delete(id);
       else this.#meters.set(id, pair);

@@ -455,8 +455,8 @@ export class Player {
     }
     const loop = loopOf(project);
     const region = loop?.active ? { startFrame: engine.tickToFrame(loop.startTick), endFrame: engine.tickToFrame(loop.endTick) } : null;
-    const current = this.#playhead.loop;
-    if (region?.startFrame === current?.startFrame && region?.endFrame === current?.endFrame) return;
+    const currentLoop = this.#playhead.loop;
+    if (region?.startFrame === currentLoop?.startFrame && region?.endFrame === currentLoop?.endFrame) return;
     this.#playhead.loop = region;
     engine.setLoop(region);
   }

@@ -97,8 +97,8 @@ const hasNotes = ({ items }: Track): boolean => items.some((item) => item.type =
 
 /** Returns a text that changes with every part of a song that can change a sound. */
 function inputsOf({ tracks, tempo_map, time_signatures, master, settings, sample_rate_hz }: Project): string {
-  const audible = tracks.map(({ name: _name, color: _color, ...track }) => track);
-  return JSON.stringify([audible, tempo_map, time_signatures, master, settings, sample_rate_hz]);
+  const audibleTracks = tracks.map(({ name: _name, color: _color, ...track }) => track);
+  return JSON.stringify([audibleTracks, tempo_map, time_signatures, master, settings, sample_rate_hz]);
 }
 
 /** Returns the state of a plugin whose newest sound is that of the current song. */
@@ -157,11 +157,11 @@ export class PluginSounds {
     const states = new Map<string, PluginState>();
     for (const key of [...this.#plugins.keys()]) if (!plugins.has(key)) this.#plugins.delete(key);
     for (const [key, plugin] of plugins) {
-      const known = this.#plugins.get(key);
-      const isSame = known?.identity === plugin.identity;
-      const hasChanged = !known || !areEqual(plugin, known);
-      const sound = isSame ? { newest: known.newest, playedFileId: known.playedFileId } : { newest: null, playedFileId: null };
-      this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || known?.isOutdated === true });
+      const knownPlugin = this.#plugins.get(key);
+      const isSame = knownPlugin?.identity === plugin.identity;
+      const hasChanged = !knownPlugin || !areEqual(plugin, knownPlugin);
+      const sound = isSame ? { newest: knownPlugin.newest, playedFileId: knownPlugin.playedFileId } : { newest: null, playedFileId: null };
+      this.#plugins.set(key, { ...plugin, ...sound, isOutdated: hasChanged || knownPlugin?.isOutdated === true });
       const state = this.#states.get(key);
       if (hasChanged) states.set(key, { kind: 'rendering' });
       else if (state) states.set(key, state);
@@ -246,7 +246,7 @@ export class PluginSounds {
     this.#request?.abort();
     const request = new AbortController();
     this.#request = request;
-    const slow = setTimeout(() => this.#setAllRendering(), SLOW_MS);
+    const slowTimer = setTimeout(() => this.#setAllRendering(), SLOW_MS);
     try {
       const outcomes = await renderPluginSounds(this.#api, project, request.signal);
       if (this.#request !== request) return;
@@ -258,7 +258,7 @@ export class PluginSounds {
       this.#inputs = '';
       for (const [key, plugin] of this.#plugins) if (this.#states.has(key)) this.#setFailed(key, plugin, error);
     } finally {
-      clearTimeout(slow);
+      clearTimeout(slowTimer);
     }
   }
 

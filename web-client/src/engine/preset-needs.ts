@@ -26,8 +26,8 @@ export class PresetNeeds {
   }
 
   #presetsOf(track: Track): string[] | undefined {
-    const cached = this.#cache.get(track.items);
-    return cached?.instrument === instrumentKey(track) ? cached.presets : undefined;
+    const cachedPresets = this.#cache.get(track.items);
+    return cachedPresets?.instrument === instrumentKey(track) ? cachedPresets.presets : undefined;
   }
 }
 

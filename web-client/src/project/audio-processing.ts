@@ -10,7 +10,7 @@ import { barPositionAt, tickOfBarPosition } from './grid';
 import type { AudioItem, AudioProcessing, Project } from './model';
 import { secsAtTick } from './tempo';
 
-/** What the service does with a piece, in this order. */
+/** The operations of the service on a piece, in this order. */
 export type Operations = {
   reverse: boolean;
   /** Length of the processed audio divided by the length of the piece, 0.25 to 4. */
@@ -77,12 +77,12 @@ export function withProcessedFile(
   operations: Operations,
   copyId: string,
 ): Project {
-  const { normalize, ...others } = operations;
+  const { normalize, ...remainingOperations } = operations;
   const processing: AudioProcessing = {
     server_file_id: piece.fileId,
     start_frame: piece.startFrame,
     length_frames: piece.lengthFrames,
-    ...others,
+    ...remainingOperations,
     ...(normalize ? { normalize } : {}),
   };
   const part = partOfPiece(time, item, piece);
@@ -131,33 +131,33 @@ function replaceFile(
 ): Project {
   const ratio = stretch / operationsOf(item).stretch;
   const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-  const replaced = changeAudio(project, time, item.id, {
+  const replacedClip = changeAudio(project, time, item.id, {
     ...change,
     source: { ...item.source, server_file_id: fileId },
     ...(item.server_file_id === undefined ? {} : { server_file_id: fileId }),
     fades: { ...item.fades, in_frames: Math.round(fadeIn * ratio), out_frames: Math.round(fadeOut * ratio) },
   });
-  return change.processing ? withoutField(replaced, item.id, ['audio_file_url']) : withoutField(replaced, item.id, ['processing', 'audio_file_url']);
+  return change.processing ? withoutField(replacedClip, item.id, ['audio_file_url']) : withoutField(replacedClip, item.id, ['processing', 'audio_file_url']);
 }
 
 /** Removes fields of an audio clip. */
 function withoutField(project: Project, id: string, names: readonly (keyof AudioItem)[]): Project {
-  const found = findItem(project, id);
-  if (found?.item.type !== 'audio') return project;
-  const item = { ...found.item };
+  const foundItem = findItem(project, id);
+  if (foundItem?.item.type !== 'audio') return project;
+  const item = { ...foundItem.item };
   for (const name of names) delete item[name];
   return {
     ...project,
     tracks: project.tracks.map((track) =>
-      track === found.track ? { ...track, items: track.items.map((candidate) => (candidate === found.item ? item : candidate)) } : track,
+      track === foundItem.track ? { ...track, items: track.items.map((candidate) => (candidate === foundItem.item ? item : candidate)) } : track,
     ),
   };
 }
 
 /**
- * Returns the stretch with which the part that a clip plays lasts whole bars, from the start of the
- * clip and at the tempo of the song: the number of bars that is nearest to its unstretched length.
- * Null if no permitted stretch does.
+ * Returns the stretch with which the part that a clip plays lasts whole bars at the tempo of the
+ * song: the number of bars that is nearest to its unstretched length. Null if no permitted stretch
+ * does.
  */
 export function stretchToBars(project: Project, time: SongTime, item: AudioItem): { stretch: number; bars: number } | null {
   const secs = lengthFramesOf(time, item) / operationsOf(item).stretch / sourceOfItem(time, item).sampleRateHz;

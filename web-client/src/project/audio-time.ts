@@ -1,5 +1,5 @@
 /**
- * Computes where items end. The length of an audio item is in frames of its file, so the end
+ * Computes where items end. The length of an audio item is in frames of its file. The end thus
  * depends on the sample rate of the file and on the tempo.
  */
 import type { AudioItem, Item, Project, TempoPoint } from './model';

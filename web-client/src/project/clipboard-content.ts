@@ -57,9 +57,9 @@ export function pasteClips(
     const key = `${lane} ${trackKind}`;
     let targetId = existing && canHold(existing.kind, item) ? existing.id : addedTracks.get(key);
     if (targetId === undefined) {
-      const added = addTrack(pasted, trackName, engine, trackKind);
-      pasted = added.project;
-      targetId = added.trackId;
+      const addedTrack = addTrack(pasted, trackName, engine, trackKind);
+      pasted = addedTrack.project;
+      targetId = addedTrack.trackId;
       addedTracks.set(key, targetId);
     }
     pasted = updateTrack(pasted, targetId, (track) => ({ ...track, items: [...track.items, copy] }));
@@ -77,8 +77,8 @@ export function pasteTrack(project: Project, { track }: CopiedTrack, belowId: st
   const copy = copyOfTrack(track);
   const index = project.tracks.findIndex(({ id }) => id === belowId);
   const tracks = project.tracks.toSpliced(index < 0 ? project.tracks.length : index + 1, 0, copy);
-  const known = new Set(tracks.map(({ id }) => id));
-  const missing = referencesOf(copy).filter((id) => !known.has(id));
+  const knownIds = new Set(tracks.map(({ id }) => id));
+  const missing = referencesOf(copy).filter((id) => !knownIds.has(id));
   return { project: missing.reduce(withoutReferences, { ...project, tracks }), trackId: copy.id };
 }
 

@@ -82,9 +82,9 @@ export function replacePoints(
   [fromTick, toTick]: readonly [fromTick: number, toTick: number],
   points: readonly ControlPoint[],
 ): Control[] {
-  const kept = controls.filter((control) => !isInLane(control, lane) || control.tick < fromTick || control.tick > toTick);
-  if (points.length === 0) return kept;
-  return [...kept, ...points.map((point) => controlAt(lane, point))].sort((first, second) => first.tick - second.tick);
+  const keptControls = controls.filter((control) => !isInLane(control, lane) || control.tick < fromTick || control.tick > toTick);
+  if (points.length === 0) return keptControls;
+  return [...keptControls, ...points.map((point) => controlAt(lane, point))].sort((first, second) => first.tick - second.tick);
 }
 
 /**

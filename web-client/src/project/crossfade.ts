@@ -9,7 +9,7 @@ import type { AudioItem, Project } from './model';
  * Returns the same project if none overlap.
  */
 export function crossfadeClips(project: Project, time: SongTime, ids: ClipIds): Project {
-  let faded = project;
+  let fadedProject = project;
   for (const track of new Set(clipsOf(project, ids).map((clip) => clip.track))) {
     const items = track.items.filter((item): item is AudioItem => item.type === 'audio').sort((a, b) => a.start_tick - b.start_tick);
     items.forEach((item, index) => {
@@ -21,11 +21,11 @@ export function crossfadeClips(project: Project, time: SongTime, ids: ClipIds): 
         const source = sourceOfItem(time, clip);
         return framesAtTick(time, source, endTick) - framesAtTick(time, source, next.start_tick);
       };
-      faded = changeFade(faded, time, item.id, { out_frames: overlapFrames(item) });
-      faded = changeFade(faded, time, next.id, { in_frames: overlapFrames(next) });
+      fadedProject = changeFade(fadedProject, time, item.id, { out_frames: overlapFrames(item) });
+      fadedProject = changeFade(fadedProject, time, next.id, { in_frames: overlapFrames(next) });
     });
   }
-  return faded;
+  return fadedProject;
 }
 
 function changeFade(project: Project, time: SongTime, id: string, fades: { in_frames?: number; out_frames?: number }): Project {

@@ -69,8 +69,8 @@ export function setFades(
   item: AudioItem,
   fades: { in_frames?: number; out_frames?: number },
 ): Project {
-  const rounded = Object.fromEntries(Object.entries(fades).map(([name, frames]) => [name, Math.max(0, Math.round(frames))]));
-  return changeAudio(project, time, item.id, { fades: { ...item.fades, ...rounded } });
+  const roundedFades = Object.fromEntries(Object.entries(fades).map(([name, frames]) => [name, Math.max(0, Math.round(frames))]));
+  return changeAudio(project, time, item.id, { fades: { ...item.fades, ...roundedFades } });
 }
 
 /**

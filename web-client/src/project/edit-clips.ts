@@ -1,4 +1,4 @@
-/** Edits several clips together. They keep their places relative to each other. */
+/** Edits several clips together. Their distances stay the same. */
 import { canHold, copyOfItem, itemId } from './edit-items';
 import type { Item, Project, Track } from './model';
 
@@ -27,11 +27,11 @@ export function moveClips(project: Project, ids: ClipIds, byTicks: number, byLan
   const ticks = limitedTicks(clips, byTicks);
   const lanes = fits(project, clips, byLanes) ? byLanes : 0;
   if (clips.length === 0 || (ticks === 0 && lanes === 0)) return project;
-  const moved = (item: Item): Item => ({ ...item, start_tick: item.start_tick + ticks });
-  if (lanes === 0) return withItems(project, (track) => track.items.map((item) => (ids.has(itemId(item)) ? moved(item) : item)));
+  const movedItem = (item: Item): Item => ({ ...item, start_tick: item.start_tick + ticks });
+  if (lanes === 0) return withItems(project, (track) => track.items.map((item) => (ids.has(itemId(item)) ? movedItem(item) : item)));
   return withItems(project, (track, lane) => [
     ...track.items.filter((item) => !ids.has(itemId(item))),
-    ...clips.filter((clip) => clip.lane + lanes === lane).map(({ item }) => moved(item)),
+    ...clips.filter((clip) => clip.lane + lanes === lane).map(({ item }) => movedItem(item)),
   ]);
 }
 

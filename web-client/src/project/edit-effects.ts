@@ -109,8 +109,8 @@ export function resetEffect(project: Project, channelId: string, id: string): Pr
 }
 
 /** Sets the state of a plugin effect, and removes all values of parameters. */
-export function setEffectState(project: Project, channelId: string, id: string, saved: SavedState): Project {
-  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : { ...withSavedState(effect, saved), params: {} }));
+export function setEffectState(project: Project, channelId: string, id: string, savedState: SavedState): Project {
+  return updateEffect(project, channelId, id, (effect) => (effect.type === 'builtin' ? effect : { ...withSavedState(effect, savedState), params: {} }));
 }
 
 /** Records the version of a plugin effect that the song is made with. */
@@ -149,8 +149,8 @@ export function copyOfChain(track: Track): Pick<Track, 'effects' | 'automation'>
   const ids = new Map(effects.map((effect) => [effect.id, newId('effect')]));
   const targetOf = (target: string): string => {
     const [effectId = '', parameter] = target.split('/');
-    const copied = ids.get(effectId);
-    return copied !== undefined && parameter !== undefined ? `${copied}/${parameter}` : target;
+    const copiedId = ids.get(effectId);
+    return copiedId !== undefined && parameter !== undefined ? `${copiedId}/${parameter}` : target;
   };
   return {
     ...(track.effects ? { effects: effects.map((effect) => ({ ...effect, id: ids.get(effect.id) ?? effect.id })) } : {}),

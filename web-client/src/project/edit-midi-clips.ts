@@ -6,16 +6,16 @@ import type { Control, MidiItem, Note, Project } from './model';
 import { updateTrack } from './update-track';
 
 /** Returns the notes before a tick of the clip, and the notes after it, from that tick. */
-function notesAround(notes: readonly Note[], tick: number): { before: Note[]; after: Note[] } {
-  const before: Note[] = [];
-  const after: Note[] = [];
+function notesAround(notes: readonly Note[], tick: number): { notesBefore: Note[]; notesAfter: Note[] } {
+  const notesBefore: Note[] = [];
+  const notesAfter: Note[] = [];
   for (const note of notes) {
     const endTick = note.tick + note.length_ticks;
-    if (note.tick < tick) before.push(endTick > tick ? { ...note, length_ticks: tick - note.tick } : note);
-    if (note.tick >= tick) after.push({ ...note, tick: note.tick - tick });
-    else if (endTick > tick) after.push({ ...note, tick: 0, length_ticks: endTick - tick });
+    if (note.tick < tick) notesBefore.push(endTick > tick ? { ...note, length_ticks: tick - note.tick } : note);
+    if (note.tick >= tick) notesAfter.push({ ...note, tick: note.tick - tick });
+    else if (endTick > tick) notesAfter.push({ ...note, tick: 0, length_ticks: endTick - tick });
   }
-  return { before, after };
+  return { notesBefore, notesAfter };
 }
 
 /** Returns a text that is equal for controls of which only the last one is in force. */
@@ -39,10 +39,10 @@ function targetOf(control: Control): string {
  */
 function controlsFrom(controls: readonly Control[], tick: number): Control[] {
   const inForce = new Map<string, Control>();
-  const earlier = controls.filter((control) => control.tick < tick).sort((a, b) => a.tick - b.tick);
-  for (const control of earlier) inForce.set(targetOf(control), { ...control, tick: 0 });
-  const later = controls.filter((control) => control.tick >= tick).map((control) => ({ ...control, tick: control.tick - tick }));
-  return [...inForce.values(), ...later];
+  const earlierControls = controls.filter((control) => control.tick < tick).sort((a, b) => a.tick - b.tick);
+  for (const control of earlierControls) inForce.set(targetOf(control), { ...control, tick: 0 });
+  const laterControls = controls.filter((control) => control.tick >= tick).map((control) => ({ ...control, tick: control.tick - tick }));
+  return [...inForce.values(), ...laterControls];
 }
 
 /**
@@ -70,18 +70,18 @@ export function splitMidi(project: Project, id: string, tick: number): { project
   const { item, track } = itemInTrack;
   const cutTick = Math.round(tick) - item.start_tick;
   if (cutTick <= 0 || cutTick >= item.length_ticks) return null;
-  const { before, after } = notesAround(item.notes, cutTick);
-  const first: MidiItem = { ...item, length_ticks: cutTick, notes: before, controls: item.controls.filter((control) => control.tick < cutTick) };
+  const { notesBefore, notesAfter } = notesAround(item.notes, cutTick);
+  const first: MidiItem = { ...item, length_ticks: cutTick, notes: notesBefore, controls: item.controls.filter((control) => control.tick < cutTick) };
   const second: MidiItem = {
     ...item,
     id: newId('item'),
     start_tick: item.start_tick + cutTick,
     length_ticks: item.length_ticks - cutTick,
-    notes: after,
+    notes: notesAfter,
     controls: controlsFrom(item.controls, cutTick),
   };
   const items = track.items.flatMap((candidate) => (candidate === item ? [first, second] : [candidate]));
-  return { project: updateTrack(project, track.id, (current) => ({ ...current, items })), itemId: second.id };
+  return { project: updateTrack(project, track.id, (currentTrack) => ({ ...currentTrack, items })), itemId: second.id };
 }
 
 /**
@@ -96,16 +96,16 @@ export function joinMidi(project: Project, ids: ClipIds): { project: Project; id
     items.sort((a, b) => a.start_tick - b.start_tick);
     const first = items[0];
     if (!first || items.length < 2) continue;
-    const joined = items.slice(1).reduce(joinTwo, first);
+    const joinedClip = items.slice(1).reduce(joinTwo, first);
     joinedProject = removeClips(joinedProject, new Set(items.slice(1).map(({ id }) => id)));
-    joinedProject = updateItem<MidiItem>(joinedProject, first.id, () => joined);
+    joinedProject = updateItem<MidiItem>(joinedProject, first.id, () => joinedClip);
     joinedIds.add(first.id);
   }
   return joinedIds.size === 0 ? null : { project: joinedProject, ids: joinedIds };
 }
 
 /** Returns the notes of a clip before its end. A clip that was shortened keeps the later ones. */
-const audibleNotes = (item: MidiItem): Note[] => notesAround(item.notes, item.length_ticks).before;
+const audibleNotes = (item: MidiItem): Note[] => notesAround(item.notes, item.length_ticks).notesBefore;
 const audibleControls = (item: MidiItem): Control[] => item.controls.filter(({ tick }) => tick < item.length_ticks);
 
 /** Adds a later clip to a clip. Notes that a split has cut become one note again. */
@@ -129,8 +129,8 @@ function joinTwo(first: MidiItem, second: MidiItem): MidiItem {
 }
 
 /**
- * Moves the start of a MIDI clip to a tick of the song. The notes stay at their places in the song;
- * those before the new start are removed. The clip stays at least one tick long.
+ * Moves the start of a MIDI clip to a tick of the song. The notes stay at their positions in the
+ * song; those before the new start are removed. The clip stays at least one tick long.
  */
 export function trimMidiStart(project: Project, id: string, tick: number): Project {
   return updateItem<MidiItem>(project, id, (item) => {
@@ -138,9 +138,9 @@ export function trimMidiStart(project: Project, id: string, tick: number): Proje
     const startTick = Math.max(0, Math.min(endTick - 1, Math.round(tick)));
     const cutTick = startTick - item.start_tick;
     if (cutTick === 0) return item;
-    const moved = { ...item, start_tick: startTick, length_ticks: endTick - startTick };
-    if (cutTick > 0) return { ...moved, notes: notesAround(item.notes, cutTick).after, controls: controlsFrom(item.controls, cutTick) };
-    const later = <T extends { tick: number }>(event: T): T => ({ ...event, tick: event.tick - cutTick });
-    return { ...moved, notes: item.notes.map(later), controls: item.controls.map(later) };
+    const movedClip = { ...item, start_tick: startTick, length_ticks: endTick - startTick };
+    if (cutTick > 0) return { ...movedClip, notes: notesAround(item.notes, cutTick).notesAfter, controls: controlsFrom(item.controls, cutTick) };
+    const laterControls = <T extends { tick: number }>(event: T): T => ({ ...event, tick: event.tick - cutTick });
+    return { ...movedClip, notes: item.notes.map(laterControls), controls: item.controls.map(laterControls) };
   });
 }

@@ -37,9 +37,9 @@ function mapSelected(notes: readonly Note[], selection: NoteSelection, change: (
 }
 
 /** Appends notes and selects them. */
-export function addNotes(notes: readonly Note[], added: readonly Note[]): NotesEdit {
-  const selection = new Set(added.map((_, index) => notes.length + index));
-  return { notes: [...notes, ...added], selection };
+export function addNotes(notes: readonly Note[], addedNotes: readonly Note[]): NotesEdit {
+  const selection = new Set(addedNotes.map((_, index) => notes.length + index));
+  return { notes: [...notes, ...addedNotes], selection };
 }
 
 export function removeNotes(notes: readonly Note[], selection: NoteSelection): NotesEdit {
@@ -79,7 +79,7 @@ export function changeVelocity(notes: readonly Note[], selection: NoteSelection,
 }
 
 /**
- * Appends copies of the selected notes and selects the copies. The copies are later by the time
+ * Appends copies of the selected notes and selects the copies. The delay of the copies is the time
  * from the first start to the last end of the selected notes, rounded up to a multiple of
  * `stepTicks`.
  */

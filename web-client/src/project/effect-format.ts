@@ -33,8 +33,8 @@ function formatThreeDigits(value: number): string {
 function formatDecibels(parameter: EffectParameter, value: number): string {
   if (reachesSilence(parameter) && value <= parameter.min) return INFINITE;
   const text = withTypographicMinus(value.toFixed(1));
-  const plain = text === `${MINUS}0.0` ? '0.0' : text;
-  return `${parameter.max > 0 && parameter.min < 0 && value >= 0.05 ? '+' : ''}${plain} dB`;
+  const plainText = text === `${MINUS}0.0` ? '0.0' : text;
+  return `${parameter.max > 0 && parameter.min < 0 && value >= 0.05 ? '+' : ''}${plainText} dB`;
 }
 
 function formatNoteLength(value: number): string {
@@ -83,28 +83,28 @@ function parseValidNumber(text: string): number | null {
 
 /** Reads a text that {@link formatValue} returns, or a number; null for any other text. */
 export function parseValue(parameter: EffectParameter, text: string): number | null {
-  const plain = text.trim().toLowerCase();
-  if (parameter.scale === 'switch') return plain === 'on' ? 1 : plain === 'off' ? 0 : parseValidNumber(plain);
+  const plainText = text.trim().toLowerCase();
+  if (parameter.scale === 'switch') return plainText === 'on' ? 1 : plainText === 'off' ? 0 : parseValidNumber(plainText);
   if (parameter.scale === 'choice') {
-    const choice = parameter.choices.findIndex((name) => name.toLowerCase() === plain);
-    return choice >= 0 ? choice : parseValidNumber(plain);
+    const choice = parameter.choices.findIndex((name) => name.toLowerCase() === plainText);
+    return choice >= 0 ? choice : parseValidNumber(plainText);
   }
   if (isBalance(parameter)) {
-    const side = /^([lr])\s*(\d{1,3})$/.exec(plain);
+    const side = /^([lr])\s*(\d{1,3})$/.exec(plainText);
     if (side) return (Number(side[2]) / 100) * (side[1] === 'l' ? -1 : 1);
-    if (plain === 'c') return 0;
+    if (plainText === 'c') return 0;
   }
   if (parameter.unit === 'beats') {
-    const namedLength = NOTE_LENGTHS.find(([, name]) => name.toLowerCase() === plain);
+    const namedLength = NOTE_LENGTHS.find(([, name]) => name.toLowerCase() === plainText);
     if (namedLength) return namedLength[0];
-    const fraction = /^(\d+)\s*\/\s*(\d+)$/.exec(plain);
+    const fraction = /^(\d+)\s*\/\s*(\d+)$/.exec(plainText);
     if (fraction) return (4 * Number(fraction[1])) / Number(fraction[2]);
   }
-  const value = parseValidNumber(plain);
+  const value = parseValidNumber(plainText);
   if (value === null) return null;
   if (parameter.unit === 'share') return value / 100;
-  if (parameter.unit === 'hertz') return /k(hz)?$/.test(plain) ? value * 1000 : value;
-  if (parameter.unit === 'milliseconds') return /[^m]s$/.test(plain) ? value * 1000 : value;
-  if (parameter.unit === 'seconds') return plain.endsWith('ms') ? value / 1000 : value;
+  if (parameter.unit === 'hertz') return /k(hz)?$/.test(plainText) ? value * 1000 : value;
+  if (parameter.unit === 'milliseconds') return /[^m]s$/.test(plainText) ? value * 1000 : value;
+  if (parameter.unit === 'seconds') return plainText.endsWith('ms') ? value / 1000 : value;
   return value;
 }

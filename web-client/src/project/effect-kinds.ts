@@ -117,8 +117,8 @@ function roundTo(value: number, step: number): number {
 
 /** Returns the valid value of a parameter that is nearest to `value`. */
 export function clampValue({ min, max, scale }: EffectParameter, value: number): number {
-  const clamped = Math.min(max, Math.max(min, value));
-  return scale === 'choice' || scale === 'switch' ? Math.round(clamped) : clamped;
+  const clampedValue = Math.min(max, Math.max(min, value));
+  return scale === 'choice' || scale === 'switch' ? Math.round(clampedValue) : clampedValue;
 }
 
 /**

@@ -43,8 +43,8 @@ const tracksWithBank: TrackCopies = new WeakMap();
  * the SoundFont are unchanged, because the engine recognizes unchanged tracks by reference.
  */
 function withSoundFont(copies: TrackCopies, track: Track, engine: SoundFontEngine, id: string): Track {
-  const known = copies.get(track);
-  if (known?.id === id) return known.copy;
+  const knownCopy = copies.get(track);
+  if (knownCopy?.id === id) return knownCopy.copy;
   const copy = { ...track, synth_engine: { ...engine, soundfont_id: id } };
   copies.set(track, { id, copy });
   return copy;
@@ -74,6 +74,6 @@ export function trackWithPresetSelection({ id, name, kind, color, volume_db, pan
     if (item.type !== 'midi') return [];
     return [{ ...item, notes: [], controls: item.controls.filter(selectsPreset) }];
   });
-  const reduced = { id, name, kind, color, volume_db, pan, mute, solo, items };
-  return synth_engine ? { ...reduced, synth_engine } : reduced;
+  const reducedTrack = { id, name, kind, color, volume_db, pan, mute, solo, items };
+  return synth_engine ? { ...reducedTrack, synth_engine } : reducedTrack;
 }

@@ -37,9 +37,9 @@ export function parseTime(text: string): number | null {
 /** Formats a level in decibels: `−3.0`, `0.0`, `+1.5`, or `−∞` for silence. */
 export function formatDb(db: number): string {
   if (db <= SILENCE_DB) return `${MINUS}\u221e`;
-  const rounded = Math.round(db * 10) / 10;
-  if (rounded === 0) return '0.0';
-  return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
+  const roundedDb = Math.round(db * 10) / 10;
+  if (roundedDb === 0) return '0.0';
+  return roundedDb < 0 ? `${MINUS}${(-roundedDb).toFixed(1)}` : `+${roundedDb.toFixed(1)}`;
 }
 
 /** Formats a measured level without unit and plus sign: `−14.2`, or `−∞` for silence. */
@@ -57,9 +57,9 @@ export function formatMeasured(level: number | null | undefined, unit: string): 
  * Returns -Infinity for `−∞`, and null for a text that does not start with a number.
  */
 export function parseNumber(text: string): number | null {
-  const plain = text.trim().replace(MINUS, '-').replace(',', '.');
-  if (/^-?(\u221e|inf)$/i.test(plain)) return -Infinity;
-  const match = /^[+-]?\d*\.?\d+/.exec(plain);
+  const plainText = text.trim().replace(MINUS, '-').replace(',', '.');
+  if (/^-?(\u221e|inf)$/i.test(plainText)) return -Infinity;
+  const match = /^[+-]?\d*\.?\d+/.exec(plainText);
   return match ? Number(match[0]) : null;
 }
 
@@ -75,11 +75,11 @@ export function formatPan(pan: number): string {
  * limit the pan to this range. Returns null for other texts.
  */
 export function parsePan(text: string): number | null {
-  const plain = text.trim().toUpperCase();
-  if (plain === 'C') return 0;
-  const side = /^([LR])\s*(\d{1,3})$/.exec(plain);
+  const plainText = text.trim().toUpperCase();
+  if (plainText === 'C') return 0;
+  const side = /^([LR])\s*(\d{1,3})$/.exec(plainText);
   if (side) return (Number(side[2]) / 100) * (side[1] === 'L' ? -1 : 1);
-  const parsedNumber = parseNumber(plain);
+  const parsedNumber = parseNumber(plainText);
   return parsedNumber === null ? null : parsedNumber / 100;
 }
 

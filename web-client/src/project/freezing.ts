@@ -35,12 +35,12 @@ export function withoutFrozenParts(project: Project): Project {
 const reducedTracks = new WeakMap<Track, Track>();
 
 function withoutFrozenPartsOf(track: Track): Track {
-  const known = reducedTracks.get(track);
-  if (known) return known;
-  const { synth_engine: _engine, bypass: _bypass, ...kept } = track;
-  const reduced: Track = { ...kept, items: NO_ITEMS, effects: NO_EFFECTS };
-  reducedTracks.set(track, reduced);
-  return reduced;
+  const knownTrack = reducedTracks.get(track);
+  if (knownTrack) return knownTrack;
+  const { synth_engine: _engine, bypass: _bypass, ...keptTrack } = track;
+  const reducedTrack: Track = { ...keptTrack, items: NO_ITEMS, effects: NO_EFFECTS };
+  reducedTracks.set(track, reducedTrack);
+  return reducedTrack;
 }
 
 /** Whether the parts of a track that its recording replaces are equal in two tracks. */
@@ -61,17 +61,17 @@ const areEqual = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(
 export type FrozenPartsChange = { frozenTrack: Track; deletedSource: Track | null };
 
 /** Returns the first frozen track of which an edit changes frozen parts; null if there is none. */
-export function frozenPartsChange(before: Project, after: Project): FrozenPartsChange | null {
-  if (before === after) return null;
+export function frozenPartsChange(projectBefore: Project, projectAfter: Project): FrozenPartsChange | null {
+  if (projectBefore === projectAfter) return null;
   const isChanged = (track: Track): boolean => {
-    const edited = after.tracks.find(({ id }) => id === track.id);
-    return edited !== undefined && edited !== track && edited.frozen === track.frozen && !haveSameFrozenParts(track, edited);
+    const editedTrack = projectAfter.tracks.find(({ id }) => id === track.id);
+    return editedTrack !== undefined && editedTrack !== track && editedTrack.frozen === track.frozen && !haveSameFrozenParts(track, editedTrack);
   };
-  const frozenTrack = before.tracks.find((track) => track.frozen && isChanged(track));
+  const frozenTrack = projectBefore.tracks.find((track) => track.frozen && isChanged(track));
   if (!frozenTrack) return null;
-  const remainingIds = new Set(after.tracks.map(({ id }) => id));
+  const remainingIds = new Set(projectAfter.tracks.map(({ id }) => id));
   const sourceIds = new Set((frozenTrack.effects ?? []).map(sideChainOf));
-  const deletedSource = before.tracks.find(({ id }) => sourceIds.has(id) && !remainingIds.has(id)) ?? null;
+  const deletedSource = projectBefore.tracks.find(({ id }) => sourceIds.has(id) && !remainingIds.has(id)) ?? null;
   return { frozenTrack, deletedSource };
 }
 
@@ -112,8 +112,8 @@ function soundInputs(project: Project, trackId: string): unknown[] {
     if (kind !== 'bus' && kind !== 'group') continue;
     for (const feeding of project.tracks) {
       if (feeding.output !== id && !feeding.sends?.some((send) => send.to === id)) continue;
-      const { name: _name, color: _color, ...audible } = feeding;
-      inputs.push(audible);
+      const { name: _name, color: _color, ...audibleFields } = feeding;
+      inputs.push(audibleFields);
       visitedIds.add(feeding.id);
     }
   }

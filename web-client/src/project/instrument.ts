@@ -60,11 +60,11 @@ export function setInstrument(project: Project, trackId: string, engine: SynthEn
       if (!hasSound && controls.length === item.controls.length) return item;
       return withoutPresetSelection(item, controls);
     });
-    const changed = { ...track, kind: 'instrument' as const, items, synth_engine: engine };
-    if (!track.automation || isSamePlugin(track.synth_engine, engine)) return changed;
+    const changedTrack = { ...track, kind: 'instrument' as const, items, synth_engine: engine };
+    if (!track.automation || isSamePlugin(track.synth_engine, engine)) return changedTrack;
     const automation = track.automation.filter((lane) => parameterOfTarget(lane.target) === null);
     removedLaneCount += track.automation.length - automation.length;
-    return { ...changed, automation };
+    return { ...changedTrack, automation };
   });
   return { project: updatedProject, removedControlCount, laterProgramChangeCount, removedLaneCount };
 }

@@ -20,7 +20,7 @@ export function liveProblem({ effects = [] }: LiveSource): string | null {
     const { side_chain: sideChain, impulse } = effect as { side_chain?: string | null; impulse?: string };
     const name = effect.type === 'builtin' ? effect.name : 'A plugin';
     if (sideChain) return `${name} has a side-chain, which only rendered sound contains.`;
-    if (impulse !== undefined) return `${name} has an own impulse response, which only rendered sound contains.`;
+    if (impulse !== undefined) return `${name} has an impulse response of its own, which only rendered sound contains.`;
   }
   return null;
 }
@@ -126,14 +126,14 @@ export function liveLanesOf({ tempo_map: tempo, sample_rate_hz: sampleRateHz }: 
 export type LiveEdit = { effect: string; param: string; value: unknown } | { effect: string; bypass: boolean };
 
 /** Returns the edits that lead from one chain to another; null if a new chain is needed. */
-export function liveEdits(before: LiveChainSettings, after: LiveChainSettings): LiveEdit[] | null {
+export function liveEdits(settingsBefore: LiveChainSettings, settingsAfter: LiveChainSettings): LiveEdit[] | null {
   const fixed = ({ effects, ...song }: LiveChainSettings): string =>
     JSON.stringify([song, effects.map(({ params, bypass: _bypass, state: _state, ...effect }) => [effect, Object.keys(params ?? {}).sort()])]);
   // States are large, so they are not written as JSON during the drag of a control.
-  const haveStatesChanged = after.effects.some(({ state }, index) => state !== before.effects[index]?.state);
-  if (haveStatesChanged || fixed(before) !== fixed(after)) return null;
-  return after.effects.flatMap((effect, index): LiveEdit[] => {
-    const { params: oldParams = {}, bypass: wasBypassed = false } = before.effects[index] ?? {};
+  const haveStatesChanged = settingsAfter.effects.some(({ state }, index) => state !== settingsBefore.effects[index]?.state);
+  if (haveStatesChanged || fixed(settingsBefore) !== fixed(settingsAfter)) return null;
+  return settingsAfter.effects.flatMap((effect, index): LiveEdit[] => {
+    const { params: oldParams = {}, bypass: wasBypassed = false } = settingsBefore.effects[index] ?? {};
     const edits: LiveEdit[] = Object.entries(effect.params ?? {})
       .filter(([param, value]) => value !== oldParams[param])
       .map(([param, value]) => ({ effect: effect.id, param, value }));

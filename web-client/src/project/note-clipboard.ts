@@ -13,8 +13,8 @@ export type CopiedNotes = {
 
 /**
  * Copies the selected notes of an item that starts at `itemStartTick`; null without a selection.
- * The passage begins and ends at grid steps of `stepTicks`, so pasted notes keep their places
- * between the steps.
+ * The passage begins and ends at grid steps of `stepTicks`, so pasted notes keep their distances
+ * from the steps.
  */
 export function copyNotes(notes: readonly Note[], selection: NoteSelection, itemStartTick: number, stepTicks: number): CopiedNotes | null {
   const selectedNotes = notes.filter((_, index) => selection.has(index));
@@ -34,8 +34,8 @@ export function copyNotes(notes: readonly Note[], selection: NoteSelection, item
  * Adds copied notes to the notes of an item, and selects them. `atTick` is the position of the
  * passage, in ticks from the start of the item.
  */
-export function pasteNotes(notes: readonly Note[], copied: CopiedNotes, atTick: number): NotesEdit {
-  const firstTick = Math.max(0, Math.round(atTick)) + copied.offsetTicks;
-  const added = copied.notes.map((note) => ({ ...note, tick: Math.min(TICK_MAX, firstTick + note.tick) }));
-  return addNotes(notes, added);
+export function pasteNotes(notes: readonly Note[], copiedNotes: CopiedNotes, atTick: number): NotesEdit {
+  const firstTick = Math.max(0, Math.round(atTick)) + copiedNotes.offsetTicks;
+  const addedNotes = copiedNotes.notes.map((note) => ({ ...note, tick: Math.min(TICK_MAX, firstTick + note.tick) }));
+  return addNotes(notes, addedNotes);
 }

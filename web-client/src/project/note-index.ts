@@ -1,6 +1,6 @@
 /**
- * An index of notes by time. It finds the notes of a short range without visiting all notes of a
- * long item, for drawing and for finding the note under the pointer.
+ * An index of notes by time. Drawing and the search for the note under the pointer use it, so they
+ * need not visit all notes of a long item.
  */
 import { TICKS_PER_QUARTER, type Note } from './model';
 
@@ -40,13 +40,13 @@ export class NoteIndex {
       const note = this.#notes[index] as Note;
       return note.tick <= toTick && note.tick + note.length_ticks >= fromTick;
     };
-    const found = this.#longNotes.filter(overlaps);
+    const overlappingNotes = this.#longNotes.filter(overlaps);
     const firstBucket = Math.max(0, Math.floor(fromTick / BUCKET_TICKS) - LONG_BUCKETS);
     const lastBucket = Math.min(this.#lastBucket, Math.floor(toTick / BUCKET_TICKS));
     for (let bucket = firstBucket; bucket <= lastBucket; bucket++) {
-      for (const index of this.#buckets.get(bucket) ?? []) if (overlaps(index)) found.push(index);
+      for (const index of this.#buckets.get(bucket) ?? []) if (overlaps(index)) overlappingNotes.push(index);
     }
-    return found.sort((first, second) => first - second);
+    return overlappingNotes.sort((first, second) => first - second);
   }
 }
 

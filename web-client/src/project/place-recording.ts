@@ -11,8 +11,8 @@ import { tickAtSecs } from './tempo';
 const MIN_PASS_SECS = 0.1;
 
 /**
- * Returns the clip that plays a pass exactly where it was recorded. Clips start at ticks, so the
- * clip starts at the first tick of the pass, and at the frame of the file that belongs to it.
+ * Returns the clip that plays a pass exactly where it was recorded. Clips start at ticks. The clip
+ * therefore starts at the first tick of the pass, and at the frame of the file for this tick.
  */
 export function clipOfPass(time: SongTime, fileId: string, name: string, rateHz: number, pass: Pass): AudioItem {
   const source = { sampleRateHz: rateHz, frames: pass.offsetFrames + pass.frames };
@@ -29,8 +29,8 @@ export function clipOfPass(time: SongTime, fileId: string, name: string, rateHz:
  */
 export function chosenPass(passes: readonly Pass[], rateHz: number): Pass | null {
   const longest = Math.max(0, ...passes.map(({ frames }) => frames));
-  const full = passes.filter(({ frames }) => frames >= longest - MIN_PASS_SECS * rateHz);
-  return full.at(-1) ?? null;
+  const fullPasses = passes.filter(({ frames }) => frames >= longest - MIN_PASS_SECS * rateHz);
+  return fullPasses.at(-1) ?? null;
 }
 
 /** The clips of a recording's passes, and the one that plays after the recording. */

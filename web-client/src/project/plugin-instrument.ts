@@ -58,8 +58,8 @@ export function removeInstrumentParameters(project: Project, trackId: string, id
 }
 
 /** Sets the state of the plugin, or that of a new plugin for null, and removes all values. */
-export const setInstrumentState = (project: Project, trackId: string, saved: SavedState | null): Project =>
-  updatePlugin(project, trackId, (engine) => withSavedState(engine, saved));
+export const setInstrumentState = (project: Project, trackId: string, savedState: SavedState | null): Project =>
+  updatePlugin(project, trackId, (engine) => withSavedState(engine, savedState));
 
 /** Records the version of the plugin that the song is made with. */
 export const setInstrumentVersion = (project: Project, trackId: string, version: string): Project =>

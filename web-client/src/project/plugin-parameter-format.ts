@@ -91,8 +91,8 @@ export function formatParameter(parameter: PluginParameter, value: number, exact
     return `${(value * 100).toFixed(1)} %`;
   }
   const index = indexOf(parameter, value);
-  const nearest = texts[Math.round(index)] ?? '';
-  if (hasSteps(parameter) || Math.abs(index - Math.round(index)) < TOLERANCE) return withUnit(parameter, nearest);
+  const nearestText = texts[Math.round(index)] ?? '';
+  if (hasSteps(parameter) || Math.abs(index - Math.round(index)) < TOLERANCE) return withUnit(parameter, nearestText);
   if (exactText !== null) return withUnit(parameter, exactText);
   if (value === parameter.value && parameter.text !== '') return withUnit(parameter, parameter.text);
   const low = Math.floor(index);
@@ -110,22 +110,22 @@ function numberIn(text: string): number {
  */
 export function parseParameter(parameter: PluginParameter, text: string): number | null {
   const { texts } = parameter;
-  const plain = text.replace(APPROXIMATE, '').replace('\u2212', '-').trim().toLowerCase();
-  const last = texts.length - 1;
-  const listed = texts.findIndex((candidate) => [candidate, withUnit(parameter, candidate)].some((known) => known !== '' && known.toLowerCase() === plain));
-  if (last > 0 && listed >= 0) return listed / last;
-  const number = numberIn(plain);
+  const plainText = text.replace(APPROXIMATE, '').replace('\u2212', '-').trim().toLowerCase();
+  const lastIndex = texts.length - 1;
+  const textIndex = texts.findIndex((candidate) => [candidate, withUnit(parameter, candidate)].some((known) => known !== '' && known.toLowerCase() === plainText));
+  if (lastIndex > 0 && textIndex >= 0) return textIndex / lastIndex;
+  const number = numberIn(plainText);
   if (Number.isNaN(number)) return null;
   const numbers = texts.map(numberIn);
-  if (last < 1 || numbers.every((candidate) => Number.isNaN(candidate))) return Math.min(1, Math.max(0, number / 100));
-  for (let index = 0; index < last; index += 1) {
+  if (lastIndex < 1 || numbers.every((candidate) => Number.isNaN(candidate))) return Math.min(1, Math.max(0, number / 100));
+  for (let index = 0; index < lastIndex; index += 1) {
     const [from, to] = [numbers[index] ?? NaN, numbers[index + 1] ?? NaN];
     if (from !== to && Math.min(from, to) <= number && number <= Math.max(from, to)) {
-      return roundValue(parameter, (index + (number - from) / (to - from)) / last);
+      return roundValue(parameter, (index + (number - from) / (to - from)) / lastIndex);
     }
   }
   // A number beyond the range is the nearer end.
-  const [first, end] = [numbers[0] ?? NaN, numbers[last] ?? NaN];
+  const [first, end] = [numbers[0] ?? NaN, numbers[lastIndex] ?? NaN];
   if (Number.isNaN(first) || Number.isNaN(end)) return null;
   return Math.abs(number - first) < Math.abs(number - end) ? 0 : 1;
 }

@@ -5,9 +5,9 @@ import type { PluginEffect, PluginEngine } from './model';
 export type SavedState = { state: string; version: string };
 
 /** Returns a plugin with a state, or with that of a new plugin for null, and without values. */
-export function withSavedState<P extends PluginEngine | PluginEffect>(plugin: P, saved: SavedState | null): P {
+export function withSavedState<P extends PluginEngine | PluginEffect>(plugin: P, savedState: SavedState | null): P {
   const { state: _state, plugin_version: _version, params: _params, ...remaining } = plugin;
-  return { ...remaining, ...(saved ? { state: saved.state, ...versionField(saved.version) } : {}) } as P;
+  return { ...remaining, ...(savedState ? { state: savedState.state, ...versionField(savedState.version) } : {}) } as P;
 }
 
 /** Maximum length of the field `plugin_version` of a song, in characters. */
@@ -24,6 +24,6 @@ export const versionField = (version: string): { plugin_version?: string } => (v
  * otherwise. An empty version is not known. Of a long version, only the part that songs have is
  * compared.
  */
-export function otherVersionOf({ plugin_version: saved = '' }: PluginEngine | PluginEffect, installed: string): string | null {
-  return saved === '' || installed === '' || saved === savedVersion(installed) ? null : saved;
+export function otherVersionOf({ plugin_version: songVersion = '' }: PluginEngine | PluginEffect, installed: string): string | null {
+  return songVersion === '' || installed === '' || songVersion === savedVersion(installed) ? null : songVersion;
 }

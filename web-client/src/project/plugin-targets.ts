@@ -8,7 +8,7 @@ import { formatParameter, hasSteps, parameterName, parseParameter, roundValue, s
 /** Heading of the parameters in menus while the plugin's name is not known. */
 const UNKNOWN_GROUP = 'Plugin';
 
-/** The scale of a parameter of which nothing is known, as while its plugin is missing. */
+/** The scale of an unknown parameter, for example while its plugin is missing. */
 const UNKNOWN_SCALE: TargetScale = {
   min: 0,
   max: 1,
@@ -65,12 +65,12 @@ function pluginTargets(
 ): AutomationTarget[] {
   const list = parametersOf(plugin);
   const group = list?.name ?? UNKNOWN_GROUP;
-  const known = (list?.parameters ?? []).filter((parameter) => parameter.is_automatable);
+  const automatableParameters = (list?.parameters ?? []).filter((parameter) => parameter.is_automatable);
   const currentOf = (param: string): number | null => {
     const value = plugin.params?.[param];
     return typeof value === 'number' ? value : null;
   };
-  const targets = known.map((parameter) => ({
+  const targets = automatableParameters.map((parameter) => ({
     ...scaleOfParameter(parameter),
     target: targetOf(String(parameter.id)),
     name: parameterName(parameter),
@@ -78,7 +78,7 @@ function pluginTargets(
     current: currentOf(String(parameter.id)) ?? parameter.value,
   }));
   for (const param of params) {
-    if (known.some((parameter) => String(parameter.id) === param)) continue;
+    if (automatableParameters.some((parameter) => String(parameter.id) === param)) continue;
     targets.push({ ...UNKNOWN_SCALE, target: targetOf(param), name: `Parameter ${param}`, group, current: currentOf(param) ?? 0 });
   }
   return targets;

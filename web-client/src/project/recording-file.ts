@@ -11,7 +11,7 @@ const UNKNOWN_SIZE = 0xffff_ffff;
 export function recordingHeader(rateHz: number, channelCount: number): Uint8Array<ArrayBuffer> {
   const header = new DataView(new ArrayBuffer(RECORDING_HEADER_BYTES));
   const text = (offset: number, letters: string): void =>
-    [...letters].forEach((letter, index) => header.setUint8(offset + index, letter.charCodeAt(0)));
+    [...letters].forEach((character, index) => header.setUint8(offset + index, character.charCodeAt(0)));
   const frameBytes = channelCount * BYTES_PER_SAMPLE;
   text(0, 'RIFF');
   header.setUint32(4, UNKNOWN_SIZE, true);

@@ -51,10 +51,10 @@ function collectRoutes(project: Project): Routes {
 function reachableFrom(routes: Routes, id: string): Set<string> {
   const visitedIds = new Set<string>();
   const pendingIds = [id];
-  for (let current = pendingIds.pop(); current !== undefined; current = pendingIds.pop()) {
-    if (visitedIds.has(current)) continue;
-    visitedIds.add(current);
-    pendingIds.push(...(routes.get(current) ?? []));
+  for (let currentId = pendingIds.pop(); currentId !== undefined; currentId = pendingIds.pop()) {
+    if (visitedIds.has(currentId)) continue;
+    visitedIds.add(currentId);
+    pendingIds.push(...(routes.get(currentId) ?? []));
   }
   return visitedIds;
 }
@@ -170,10 +170,10 @@ export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);
   if (soloed.length === 0) return new Map(project.tracks.map((track) => [track.id, !track.mute]));
   const routes = audioRoutes(project);
-  const audible = new Set(soloed.flatMap((track) => [...reachableFrom(routes, track.id)]));
+  const audibleIds = new Set(soloed.flatMap((track) => [...reachableFrom(routes, track.id)]));
   for (const track of project.tracks) {
     const reachableIds = reachableFrom(routes, track.id);
-    if (soloed.some((solo) => reachableIds.has(solo.id))) audible.add(track.id);
+    if (soloed.some((solo) => reachableIds.has(solo.id))) audibleIds.add(track.id);
   }
-  return new Map(project.tracks.map((track) => [track.id, !track.mute && audible.has(track.id)]));
+  return new Map(project.tracks.map((track) => [track.id, !track.mute && audibleIds.has(track.id)]));
 }

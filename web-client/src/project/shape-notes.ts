@@ -48,7 +48,7 @@ export function swungStepNear(tick: number, { stepTicks, swing }: Pick<QuantizeO
   const pairTicks = 2 * stepTicks;
   const pairStart = Math.floor(tick / pairTicks) * pairTicks;
   const steps = [pairStart, pairStart + pairTicks * swing, pairStart + pairTicks];
-  return steps.reduce((nearest, step) => (Math.abs(step - tick) < Math.abs(nearest - tick) || (step > nearest && Math.abs(step - tick) === Math.abs(nearest - tick)) ? step : nearest));
+  return steps.reduce((nearestStep, step) => (Math.abs(step - tick) < Math.abs(nearestStep - tick) || (step > nearestStep && Math.abs(step - tick) === Math.abs(nearestStep - tick)) ? step : nearestStep));
 }
 
 /**

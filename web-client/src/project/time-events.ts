@@ -14,12 +14,15 @@ export type TimeEvent = { tick: number; text: string; fixed: boolean };
 
 type Timed = { tick: number };
 
-/** What a lane shows and edits. `noun` is the name of an event in labels and in the history. */
+/**
+ * The events that a lane shows and edits. `noun` is the name of an event in labels and in the
+ * history.
+ */
 export type TimeEventLane = {
   kind: TimeEventKind;
   title: string;
   noun: string;
-  /** What the user can type, for the message about a text that is not valid. */
+  /** Description of valid texts, for the message about a text that is not valid. */
   hint: string;
   events: (project: Project) => TimeEvent[];
   /** Rounds a tick to a position at which an event can be. `isFree` ignores the grid. */
@@ -45,7 +48,7 @@ function sorted<T extends Timed>(events: T[]): T[] {
 function moved<T extends Timed>(events: readonly T[], index: number, tick: number, firstIsFixed: boolean): T[] | null {
   const event = events[index];
   if (!event || event.tick === tick || (firstIsFixed && (index === 0 || tick <= 0)) || isAt(events, tick)) return null;
-  return sorted(events.map((other, i) => (i === index ? { ...event, tick } : other)));
+  return sorted(events.map((otherEvent, i) => (i === index ? { ...event, tick } : otherEvent)));
 }
 
 function replaced<T extends Timed>(events: readonly T[], index: number, change: Partial<T>): T[] {

@@ -1,6 +1,6 @@
 import type { MenuEntry } from './menu-entry';
 
-/** What a menu is placed at: an element, or a rectangle in coordinates of the viewport. */
+/** The anchor of a menu: an element, or a rectangle in coordinates of the viewport. */
 export type MenuAnchor = HTMLElement | { getBoundingClientRect: () => DOMRect };
 
 /** The properties of an open menu. */

@@ -1,6 +1,6 @@
 /**
- * Returns the element that gets the panel of a menu. Screen readers find content by landmarks, so a
- * menu is in the main one, unless a dialog has the button and hides the rest of the page.
+ * Returns the element that gets the panel of a menu. Screen readers find content by landmarks. A
+ * menu is in the main landmark, unless its button is in a dialog that hides the remaining page.
  */
 export function menuPlace(opener: HTMLElement): HTMLElement {
   const main = opener.closest('[role="dialog"]') ? null : document.querySelector('main');

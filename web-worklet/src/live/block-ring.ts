@@ -27,7 +27,7 @@ export const FLAG_PLAYING = 2;
 /** Bytes of the memory of a ring. */
 export const RING_BYTES = 4 * (HEAD_INTS + SLOTS * (SLOT_INTS + BLOCK_VALUES));
 
-/** What a block is, beside its audio. */
+/** The properties of a block, without its audio. */
 export type BlockHeader = {
   /** Number of the block, from 1 on. */
   number: number;

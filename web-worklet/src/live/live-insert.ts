@@ -196,7 +196,7 @@ export class LiveInsert {
     this.#lateBlocks += 1;
     this.#blocksSinceLate = 0;
     this.#leastSpare = this.#mostBlocks;
-    // Blocks that come a little late come in time after the buffer has grown.
+    // A larger buffer lets blocks that are a little late arrive before they are due.
     if (this.#bufferBlocks < this.#mostBlocks && this.#returned.newest >= this.#firstNumber) {
       this.#setBuffer(Math.min(this.#mostBlocks, this.#bufferBlocks + BUFFER_STEP));
     }

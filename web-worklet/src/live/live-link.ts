@@ -10,7 +10,7 @@ import type { LiveChainSettings, LiveConnection, LiveLane, LivePluginState, Live
 const QUEUE_MAX = 32;
 /** Times between attempts to connect, in milliseconds; the last one repeats. */
 const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];
-/** A plugin that cannot be opened is tried again so often, after so many milliseconds. */
+/** Number of further attempts to open a plugin, and the milliseconds before each attempt. */
 const OPEN_ATTEMPTS = 8;
 const OPEN_AGAIN_MS = 500;
 /** Time without another late block after which a plugin counts as running, in milliseconds. */

@@ -54,17 +54,17 @@ pub(super) fn report(args: &Args, hosts: &PluginHosts) -> anyhow::Result<()> {
     let mut figures = [const { Vec::new() }; 4];
     for _ in 0..args.runs {
         let mut micros = |frames, channels| request_micros(&mut host, frames, channels);
-        let (one, several) = (micros(BLOCK_FRAMES, 0)?, micros(REQUEST_FRAMES, 0)?);
+        let (one_micros, several) = (micros(BLOCK_FRAMES, 0)?, micros(REQUEST_FRAMES, 0)?);
         let (block, request) = (micros(BLOCK_FRAMES, 2)?, micros(REQUEST_FRAMES, 2)?);
         let middle = |times: &[f64]| times[times.len() / 2];
-        let plugin_micros = (middle(&several) - middle(&one)) / (request_blocks - 1.0);
-        let run = [
+        let plugin_micros = (middle(&several) - middle(&one_micros)) / (request_blocks - 1.0);
+        let render_run = [
             plugin_micros,
             middle(&block) - plugin_micros,
             block[block.len() * 99 / 100] - plugin_micros,
             middle(&request) / request_blocks - plugin_micros,
         ];
-        figures.iter_mut().zip(run).for_each(|(figures, figure)| figures.push(figure));
+        figures.iter_mut().zip(render_run).for_each(|(figures, figure)| figures.push(figure));
     }
     let [plugin, median_micros, p99, request] = figures.map(|figures| median(figures).unwrap_or(f64::NAN));
     println!(

@@ -157,9 +157,9 @@ fn render(hosts: &PluginHosts, plugin: &PluginRef, sound: &Sound) -> anyhow::Res
     while output[0].len() < frames_total as usize {
         while host.can_send() && position < frames_total {
             let frames = REQUEST_FRAMES.min(frames_total - position);
-            let (now, later) =
+            let (now, later_events) =
                 events.split_at(events.partition_point(|event| event.frame < position + frames));
-            events = later;
+            events = later_events;
             let input: Vec<Vec<f32>> = match sound {
                 Sound::Notes => Vec::new(),
                 Sound::Audio(channels) => {
@@ -200,10 +200,10 @@ fn compare(
     let name = module.file_stem().and_then(|stem| stem.to_str()).context("the module has no name")?;
     eprint!("\r{name}: pedalboard loads it");
     let mut pedalboard = Pedalboard::start(args, module, task)?;
-    let (mut ours, mut theirs, mut our_load) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut our_render_secs, mut their_render_secs, mut our_load) = (Vec::new(), Vec::new(), Vec::new());
     // The programs run in turn, so that other load of the machine affects both equally.
-    for run in 1..=args.runs {
-        eprint!("\r{name}: run {run}               ");
+    for run_number in 1..=args.runs {
+        eprint!("\r{name}: run {run_number}               ");
         let (our_render, load_secs) = render(hosts, &plugin, sound)?;
         let their_render = pedalboard.render()?;
         // Some plugins start their LFOs and noise at random.
@@ -212,13 +212,13 @@ fn compare(
             our_render.rms > 0.001 && (1.0 / LEVEL_RATIO_MAX..=LEVEL_RATIO_MAX).contains(&ratio),
             "the renders of {name} differ: {our_render:?}, pedalboard {their_render:?}"
         );
-        ours.push(our_render.secs);
-        theirs.push(their_render.secs);
+        our_render_secs.push(our_render.secs);
+        their_render_secs.push(their_render.secs);
         our_load.push(load_secs);
     }
     eprint!("\r{:60}\r", "");
     let [our_secs, their_secs, our_load] =
-        [ours, theirs, our_load].map(|secs| median(secs).unwrap_or(f64::NAN));
+        [our_render_secs, their_render_secs, our_load].map(|secs| median(secs).unwrap_or(f64::NAN));
     let their_load = pedalboard.load_secs;
     print_figure(&format!("{name}: {RENDER_SECS} s"), f64::from(RENDER_SECS) / our_secs, "x real", None);
     print_figure(&format!("{name}: pedalboard"), f64::from(RENDER_SECS) / their_secs, "x real", None);

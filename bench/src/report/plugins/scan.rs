@@ -61,8 +61,8 @@ fn scans(args: &Args, storage: &Path) -> anyhow::Result<[Scanned; 2]> {
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let (mut cold_secs, mut cached_secs) = (Vec::new(), Vec::new());
     let (mut plugins, mut unclassified) = (0, 0);
-    for run in 0..args.runs {
-        let [cold, cached] = scans(args, &folder.join(format!("scan-{run}")))?;
+    for run_number in 0..args.runs {
+        let [cold, cached] = scans(args, &folder.join(format!("scan-{run_number}")))?;
         ensure!(cold.plugins > 0 && cold.plugins == cached.plugins, "the scans found different plugins");
         cold_secs.push(cold.secs);
         cached_secs.push(cached.secs);

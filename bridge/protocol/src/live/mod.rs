@@ -198,13 +198,13 @@ mod tests {
     #[test]
     fn two_mappings_of_a_file_exchange_blocks() {
         let path = std::env::temp_dir().join(format!("songfoundry-live-{}", std::process::id()));
-        let open =
+        let open_memory =
             || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = open().expect("a file");
+        let file = open_memory().expect("a file");
         assert!(LiveMemory::map(&file).is_err(), "an empty file is too short");
         file.set_len(LIVE_MEMORY_BYTES as u64).expect("a length");
         let service = LiveMemory::map(&file).expect("maps");
-        let helper = LiveMemory::map(&open().expect("a file")).expect("maps");
+        let helper = LiveMemory::map(&open_memory().expect("a file")).expect("maps");
         std::fs::remove_file(&path).expect("removes");
         let mut input = [[0.0; LIVE_FRAMES]; LIVE_CHANNELS];
         (input[0][0], input[1][LIVE_FRAMES - 1]) = (0.5, f32::MIN_POSITIVE);

@@ -26,10 +26,10 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn new(first: usize, factors: &[Factors], states: &[State]) -> Self {
-        let later = (first + 1).min(factors.len() - 1);
+        let later_index = (first + 1).min(factors.len() - 1);
         let load_pair = |factor: fn(&Factors) -> f64| {
-            let (later, first) = (factor(&factors[later]), factor(&factors[first]));
-            _mm256_setr_pd(later, later, first, first)
+            let (later_index, first) = (factor(&factors[later_index]), factor(&factors[first]));
+            _mm256_setr_pd(later_index, later_index, first, first)
         };
         Self {
             feedback_1: load_pair(|factors| factors.feedback_1),
@@ -39,8 +39,8 @@ impl Pair {
                 load_pair(|factors| factors.feedforward[1]),
                 load_pair(|factors| factors.feedforward[2]),
             ],
-            state_1: join(states[later][0], states[first][0]),
-            state_2: join(states[later][1], states[first][1]),
+            state_1: join(states[later_index][0], states[first][0]),
+            state_2: join(states[later_index][1], states[first][1]),
         }
     }
 

@@ -21,21 +21,21 @@ impl Factors {
     pub(super) fn new(shape: &Shape) -> Self {
         let (g, damped) = (shape.g, shape.g * shape.damping);
         let a1 = 1.0 / (1.0 + g * g + damped);
-        let (last, before) = (2.0 * (g * g - 1.0) * a1, (1.0 + g * g - damped) * a1);
+        let (last, second_last) = (2.0 * (g * g - 1.0) * a1, (1.0 + g * g - damped) * a1);
         let (band, low) = (shape.band * g * a1, shape.low * g * g * a1);
         let input = shape.input;
         Self {
             feedback_1: last,
-            feedback_2: before,
-            feedforward: [input + (low + band), input * last + 2.0 * low, input * before + (low - band)],
+            feedback_2: second_last,
+            feedforward: [input + (low + band), input * last + 2.0 * low, input * second_last + (low - band)],
             to_half: g * a1,
             to_low: 2.0 * g * g * a1,
         }
     }
 
     /// Converts a state of [`step`] to a state of [`step_moving`].
-    pub(super) fn moving_state(&self, [last, before]: State) -> State {
-        [(last - before) * self.to_half, (last + before) * self.to_low]
+    pub(super) fn moving_state(&self, [last, second_last]: State) -> State {
+        [(last - second_last) * self.to_half, (last + second_last) * self.to_low]
     }
 
     /// Converts a state of [`step_moving`] to a state of [`step`].
@@ -57,11 +57,11 @@ pub(super) type State = [Frame; 2];
 /// proportion. Noise of full scale through 20 Hz at 192 kHz has an error below -200 dBFS at a Q of
 /// 0.7. At a Q of 40 the error is below -170 dBFS.
 #[inline(always)]
-pub(super) fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
-    let recursive = (frame - *before * factors.feedback_2) - *last * factors.feedback_1;
+pub(super) fn step(factors: &Factors, [last, second_last]: &mut State, frame: Frame) -> Frame {
+    let recursive = (frame - *second_last * factors.feedback_2) - *last * factors.feedback_1;
     let [above, above_last, above_before] = factors.feedforward;
-    let output = recursive * above + (*last * above_last + *before * above_before);
-    (*last, *before) = (recursive, *last);
+    let output = recursive * above + (*last * above_last + *second_last * above_before);
+    (*last, *second_last) = (recursive, *last);
     output
 }
 

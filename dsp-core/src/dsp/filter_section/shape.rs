@@ -78,8 +78,8 @@ impl Shape {
     }
 
     /// Returns the squared magnitude of the transfer function at `warped = tan(pi f / rate)`.
-    pub(crate) fn power_at(&self, warped: f64) -> f64 {
-        let s = warped / self.g;
+    pub(crate) fn power_at(&self, warped_frequency: f64) -> f64 {
+        let s = warped_frequency / self.g;
         let (re, im) = (1.0 - s * s, self.damping * s);
         let (numerator_re, numerator_im) = (self.input * re + self.low, self.input * im + self.band * s);
         (numerator_re * numerator_re + numerator_im * numerator_im) / (re * re + im * im)

@@ -153,11 +153,12 @@ pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f6
     let value = |parameter: EqualizerParam| {
         values.get(parameter.index()).copied().unwrap_or_else(|| parameter.default_value())
     };
-    let warped = libm::tan(core::f64::consts::PI * frequency_hz / sample_rate_hz);
+    let warped_frequency = libm::tan(core::f64::consts::PI * frequency_hz / sample_rate_hz);
     let bands_db: f64 = bands(value)
         .iter()
         .map(|band| {
-            let power: f64 = band.shapes(sample_rate_hz).map(|shape| shape.power_at(warped)).product();
+            let power: f64 =
+                band.shapes(sample_rate_hz).map(|shape| shape.power_at(warped_frequency)).product();
             10.0 * libm::log10(power)
         })
         .sum();

@@ -65,8 +65,8 @@ impl Diffuser {
 #[inline(always)]
 fn process_all_pass(coefficients: &[f32], values: &mut [f32], delay_values: &mut [f32]) {
     for ((value, coefficient), delay_value) in values.iter_mut().zip(coefficients).zip(delay_values) {
-        let delayed = *delay_value;
-        *delay_value = flush_denormal(*value + coefficient * delayed);
-        *value = delayed - coefficient * *delay_value;
+        let delayed_value = *delay_value;
+        *delay_value = flush_denormal(*value + coefficient * delayed_value);
+        *value = delayed_value - coefficient * *delay_value;
     }
 }

@@ -339,10 +339,12 @@ impl Effect for Reverb {
         self.gains[4].fill(offset, &mut gains);
         for (side, wet) in wet.iter_mut().enumerate() {
             let input = &self.inputs[side];
-            let delayed = &mut wet[..frames];
-            input.read(self.room.current().pre_delay_frames + frames, delayed);
-            self.room.crossfade(delayed, |room, delayed| input.read(room.pre_delay_frames + frames, delayed));
-            self.diffusers[side].process(offset, &self.gains[5], delayed);
+            let delayed_block = &mut wet[..frames];
+            input.read(self.room.current().pre_delay_frames + frames, delayed_block);
+            self.room.crossfade(delayed_block, |room, delayed_block| {
+                input.read(room.pre_delay_frames + frames, delayed_block);
+            });
+            self.diffusers[side].process(offset, &self.gains[5], delayed_block);
             // The gain applies to the network's input. A change of the decay time thus does not
             // change the level of reverberation that already decays.
             wet.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);

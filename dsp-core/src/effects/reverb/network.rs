@@ -107,8 +107,8 @@ impl Network {
                 delay_line.set_max_frames();
             }
         }
-        let total: usize = frames.iter().sum();
-        self.mean_secs = total as f64 / (LINE_COUNT as f64 * self.sample_rate_hz);
+        let total_frames: usize = frames.iter().sum();
+        self.mean_secs = total_frames as f64 / (LINE_COUNT as f64 * self.sample_rate_hz);
     }
 
     /// Returns the input gain at which the output of steady noise is about as loud as the input.

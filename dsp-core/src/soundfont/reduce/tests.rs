@@ -43,58 +43,58 @@ fn played_frames<'a>(bank: &'a Bank, zone: &InstrumentZone) -> Option<PlayedFram
     Some((wave.high.get(start..end)?, wave.low.and_then(|low| low.get(start..end)), loops))
 }
 
-fn check_zone(whole: (&Bank, &InstrumentZone), small: (&Bank, &InstrumentZone)) {
-    let ((whole_bank, whole), (small_bank, small)) = (whole, small);
-    assert_eq!((whole.keys, whole.velocities), (small.keys, small.velocities));
-    let mut expected = without_offsets(&whole.generators);
-    if !whole_bank.samples()[whole.sample].is_loop_valid {
+fn check_zone(full_zone: (&Bank, &InstrumentZone), small: (&Bank, &InstrumentZone)) {
+    let ((whole_bank, full_zone), (small_bank, small)) = (full_zone, small);
+    assert_eq!((full_zone.keys, full_zone.velocities), (small.keys, small.velocities));
+    let mut expected = without_offsets(&full_zone.generators);
+    if !whole_bank.samples()[full_zone.sample].is_loop_valid {
         expected.set_value(Generator::SampleModes, 0);
     }
     assert_eq!(expected, without_offsets(&small.generators));
-    assert_eq!(whole.modulators, small.modulators);
+    assert_eq!(full_zone.modulators, small.modulators);
     let header = |bank: &Bank, zone: &InstrumentZone| {
         let sample = bank.samples()[zone.sample];
         (sample.rate_hz, sample.root_key, sample.correction_cents, sample.is_loop_valid)
     };
-    assert_eq!(header(whole_bank, whole), header(small_bank, small));
-    let (high, low, loops) = played_frames(whole_bank, whole).expect("the zone has frames");
+    assert_eq!(header(whole_bank, full_zone), header(small_bank, small));
+    let (high, low, loops) = played_frames(whole_bank, full_zone).expect("the zone has frames");
     let (small_high, small_low, small_loops) = played_frames(small_bank, small).expect("the zone has frames");
     assert!(high == small_high && loops == small_loops);
-    let silent = vec![0; high.len()];
-    assert!(low.unwrap_or(&silent) == small_low.unwrap_or(&silent));
+    let silent_samples = vec![0; high.len()];
+    assert!(low.unwrap_or(&silent_samples) == small_low.unwrap_or(&silent_samples));
 }
 
-fn check_preset_zone(whole: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
-    let ((whole_bank, whole), (small_bank, small)) = (whole, small);
-    assert_eq!((whole.keys, whole.velocities), (small.keys, small.velocities));
-    assert_eq!(whole.generators, small.generators);
-    assert_eq!(whole.modulators, small.modulators);
-    let zones = &whole_bank.instruments()[whole.instrument].zones;
+fn check_preset_zone(full_zone: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
+    let ((whole_bank, full_zone), (small_bank, small)) = (full_zone, small);
+    assert_eq!((full_zone.keys, full_zone.velocities), (small.keys, small.velocities));
+    assert_eq!(full_zone.generators, small.generators);
+    assert_eq!(full_zone.modulators, small.modulators);
+    let zones = &whole_bank.instruments()[full_zone.instrument].zones;
     let zones: Vec<_> = zones.iter().filter(|zone| whole_bank.wave(zone.sample).is_some()).collect();
     let small_zones = &small_bank.instruments()[small.instrument].zones;
     assert_eq!(zones.len(), small_zones.len());
-    for (whole, small) in zones.into_iter().zip(small_zones) {
-        check_zone((whole_bank, whole), (small_bank, small));
+    for (full_zone, small) in zones.into_iter().zip(small_zones) {
+        check_zone((whole_bank, full_zone), (small_bank, small));
     }
 }
 
 /// Reduces a bank to some presets and compares these with the whole bank. Returns the size of the
 /// reduced file in bytes.
-pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
-    let file = whole.write_reduced(presets).expect("the bank can be reduced");
+pub(in super::super) fn check(full_zone: &Bank, presets: &[(u16, u8)]) -> usize {
+    let file = full_zone.write_reduced(presets).expect("the bank can be reduced");
     assert!(
-        file == whole.write_reduced(presets).expect("the bank can be reduced"),
+        file == full_zone.write_reduced(presets).expect("the bank can be reduced"),
         "the file is reproducible"
     );
     let small = Bank::from_bytes(&file).expect("the reduced bank is valid");
     assert_eq!(small.issues(), []);
     for &(bank, program) in presets {
-        let index = (whole.resolve(bank, program), small.resolve(bank, program));
+        let index = (full_zone.resolve(bank, program), small.resolve(bank, program));
         let (Some(whole_index), Some(small_index)) = index else {
             assert_eq!(index, (None, None), "{bank}:{program}");
             continue;
         };
-        let (whole_preset, small_preset) = (&whole.presets()[whole_index], &small.presets()[small_index]);
+        let (whole_preset, small_preset) = (&full_zone.presets()[whole_index], &small.presets()[small_index]);
         assert_eq!(
             (whole_preset.bank, whole_preset.program),
             (small_preset.bank, small_preset.program),
@@ -102,7 +102,7 @@ pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
         );
         assert_eq!(whole_preset.zones.len(), small_preset.zones.len());
         for (whole_zone, small_zone) in whole_preset.zones.iter().zip(&small_preset.zones) {
-            check_preset_zone((whole, whole_zone), (&small, small_zone));
+            check_preset_zone((full_zone, whole_zone), (&small, small_zone));
         }
     }
     file.len()
@@ -171,12 +171,12 @@ fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
         tim.wave(0).expect("the sample has a wave").high.len(),
         "the offsets reach both ends of the sample data"
     );
-    let adjusted = InstrumentZone {
+    let adjusted_zone = InstrumentZone {
         generators: writer.adjusted_generators(&wide_zone).expect("the sample is written"),
         ..wide_zone
     };
-    assert!(played_frames(&tim, &adjusted).expect("the zone has frames").0 == high);
-    let [start, end, ..] = zone_offsets(&adjusted.generators);
+    assert!(played_frames(&tim, &adjusted_zone).expect("the zone has frames").0 == high);
+    let [start, end, ..] = zone_offsets(&adjusted_zone.generators);
     let sample = tim.samples()[zone.sample];
     assert_eq!(i64::from(sample.start) + start, 0);
     assert_eq!(i64::from(sample.end) + end, high.len() as i64);

@@ -56,12 +56,12 @@ pub(super) fn file(
     let wave_bytes = HEADER_BYTES + high.len() + low_bytes;
     let data_bytes = table_chunks.iter().map(|(_, body)| HEADER_BYTES + body.len()).sum::<usize>();
     let lists = [info_chunk.len(), wave_bytes, data_bytes].map(|bytes| HEADER_BYTES + 4 + bytes);
-    let total = 4 + lists.iter().sum::<usize>();
-    if u32::try_from(total).is_err() {
-        return Err(BankError::TooLarge { kind: "bytes", count: total as u64, limit: u32::MAX.into() });
+    let total_bytes = 4 + lists.iter().sum::<usize>();
+    if u32::try_from(total_bytes).is_err() {
+        return Err(BankError::TooLarge { kind: "bytes", count: total_bytes as u64, limit: u32::MAX.into() });
     }
-    let mut file = Vec::with_capacity(HEADER_BYTES + total);
-    header(&mut file, b"RIFF", total);
+    let mut file = Vec::with_capacity(HEADER_BYTES + total_bytes);
+    header(&mut file, b"RIFF", total_bytes);
     file.extend(b"sfbk");
     header(&mut file, b"LIST", 4 + info_chunk.len());
     file.extend(b"INFO");
@@ -83,17 +83,17 @@ pub(super) fn file(
 /// Size of a chunk header in bytes: id and size.
 const HEADER_BYTES: usize = 8;
 
-fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
-    out.extend(id);
-    out.extend((bytes as u32).to_le_bytes());
+fn header(output: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
+    output.extend(id);
+    output.extend((bytes as u32).to_le_bytes());
 }
 
 /// Appends a chunk, padded to an even size.
-fn chunk(out: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
+fn chunk(output: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
     let padded_len = body.len().next_multiple_of(2);
     // The size in the header includes the pad byte, which sections 5 and 6 require for texts and
     // sm24.
-    header(out, id, padded_len);
-    out.extend(body);
-    out.resize(out.len() + padded_len - body.len(), 0);
+    header(output, id, padded_len);
+    output.extend(body);
+    output.resize(output.len() + padded_len - body.len(), 0);
 }

@@ -186,20 +186,20 @@ fn value_generators() -> impl Iterator<Item = Generator> {
 
 /// Returns the values of the global zone with which all zones together need the fewest records.
 fn shared_values(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
-    let mut saved = 0;
+    let mut saved_bytes = 0;
     let mut generators = defaults.generators;
     for generator in value_generators() {
         let default = defaults.generators.get(generator);
         let (value, records) = shared_value(zones.iter().map(|zone| zone.generators.get(generator)), default);
         generators.set_value(generator, value);
-        saved += records;
+        saved_bytes += records;
     }
     let (keys, key_records) = shared_value(zones.iter().map(|zone| zone.keys), defaults.keys);
     let (velocities, velocity_records) =
         shared_value(zones.iter().map(|zone| zone.velocities), defaults.velocities);
-    saved += key_records + velocity_records;
+    saved_bytes += key_records + velocity_records;
     // The global zone itself needs a record in the table of zones.
-    if saved < 2 {
+    if saved_bytes < 2 {
         let ZoneValues { keys, velocities, generators } = *defaults;
         return ZoneValues { keys, velocities, generators };
     }

@@ -55,8 +55,8 @@ impl<'a> Page<'a> {
 
     /// Whether the checksum of the page is correct.
     fn is_intact(&self) -> bool {
-        let (before, checksum) = self.bytes.split_at(22);
-        let bytes = before.iter().chain(&[0; 4]).chain(&checksum[4..]);
+        let (page_start, checksum) = self.bytes.split_at(22);
+        let bytes = page_start.iter().chain(&[0; 4]).chain(&checksum[4..]);
         let crc = bytes.fold(0_u32, |crc, byte| crc << 8 ^ CRC_TABLE[usize::from((crc >> 24) as u8 ^ byte)]);
         crc == self.checksum
     }

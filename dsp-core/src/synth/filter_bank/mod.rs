@@ -116,9 +116,9 @@ impl VoiceFilter {
     /// equal.
     pub(super) fn bypass(&mut self, values: &[f32]) {
         for value in &values[values.len().saturating_sub(2)..] {
-            for past in [FIRST_INPUT, FIRST_OUTPUT] {
-                self.values[past + 1] = self.values[past];
-                self.values[past] = *value;
+            for past_value in [FIRST_INPUT, FIRST_OUTPUT] {
+                self.values[past_value + 1] = self.values[past_value];
+                self.values[past_value] = *value;
             }
         }
     }

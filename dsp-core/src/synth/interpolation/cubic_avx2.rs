@@ -70,12 +70,13 @@ fn eight_frames(
     out: &mut [f32; LANES],
 ) {
     let [a, b] = positions.map(|positions| _mm256_castsi256_ps(positions));
-    let first = (position_fixed >> 32) as usize;
-    let near = values.get(first..first.wrapping_add(NEAR_VALUES)).and_then(<[_]>::first_chunk);
-    let taps = match near {
-        Some(near) if step <= NEAR_STEP => {
+    let first_index = (position_fixed >> 32) as usize;
+    let near_values =
+        values.get(first_index..first_index.wrapping_add(NEAR_VALUES)).and_then(<[_]>::first_chunk);
+    let taps = match near_values {
+        Some(near_values) if step <= NEAR_STEP => {
             let frames = _mm256_castps_si256(_mm256_shuffle_ps::<ODD_LANES>(a, b));
-            near_taps(near, _mm256_sub_epi32(frames, _mm256_set1_epi32(first as i32)))
+            near_taps(near_values, _mm256_sub_epi32(frames, _mm256_set1_epi32(first_index as i32)))
         }
         _ => far_taps(values, position_fixed, step),
     };
@@ -140,18 +141,18 @@ fn far_taps(values: &[Pcm16], position_fixed: u64, step: u64) -> Taps {
 /// are computed from the 16-bit values without rounding.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn cubic([first, second]: Taps, t: __m256) -> __m256 {
+fn cubic([first_index, second]: Taps, t: __m256) -> __m256 {
     let pairs =
         |low: i16, high: i16| _mm256_set1_epi32(i32::from(high) << 16 | i32::from(low.cast_unsigned()));
-    let weighted = |before: i16, here: i16, next: i16, after: i16| {
+    let weighted = |previous: i16, here: i16, next: i16, last: i16| {
         _mm256_cvtepi32_ps(_mm256_add_epi32(
-            _mm256_madd_epi16(first, pairs(before, here)),
-            _mm256_madd_epi16(second, pairs(next, after)),
+            _mm256_madd_epi16(first_index, pairs(previous, here)),
+            _mm256_madd_epi16(second, pairs(next, last)),
         ))
     };
     let (cubic, square) = (weighted(-1, 3, -3, 1), weighted(2, -5, 4, -1));
     let slope = weighted(-1, 0, 1, 0);
-    let here = _mm256_cvtepi32_ps(_mm256_madd_epi16(first, pairs(0, 2)));
+    let here = _mm256_cvtepi32_ps(_mm256_madd_epi16(first_index, pairs(0, 2)));
     let sum = _mm256_add_ps(_mm256_mul_ps(cubic, t), square);
     let sum = _mm256_add_ps(_mm256_mul_ps(sum, t), slope);
     let sum = _mm256_add_ps(_mm256_mul_ps(sum, t), here);

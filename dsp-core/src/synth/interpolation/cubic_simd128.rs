@@ -11,9 +11,9 @@ use super::pcm16::{Pcm16, UNIT_16, VECTOR_LANES};
 /// Interpolates 16-bit values. The first value is the tap before the position. `fraction` is the
 /// fraction of the position, and `step` is the distance between positions, both in 2^-32 of a
 /// frame. If the values end before the last tap, the output is silent.
-pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
-    if !has_last_taps(values, fraction, step, out.len()) {
-        return out.fill(0.0);
+pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, output: &mut [f32]) {
+    if !has_last_taps(values, fraction, step, output.len()) {
+        return output.fill(0.0);
     }
     let offset = |lane: usize| step.wrapping_mul(lane as u64);
     let offsets: [u64; VECTOR_LANES] = core::array::from_fn(offset);
@@ -21,7 +21,7 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     let lane_fraction = |lane: usize| fraction.wrapping_add(offset(lane) as u32);
     let mut fractions = u32x4(lane_fraction(0), lane_fraction(1), lane_fraction(2), lane_fraction(3));
     let next_offset = step.wrapping_mul(VECTOR_LANES as u64);
-    let (fours, remainder) = out.as_chunks_mut::<VECTOR_LANES>();
+    let (fours, remainder) = output.as_chunks_mut::<VECTOR_LANES>();
     let (pairs, last) = fours.as_chunks_mut::<2>();
     let mut next = || {
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
@@ -91,14 +91,14 @@ unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; VECTOR_LANES
 /// integers, so they are computed from the 16-bit values without rounding.
 #[inline(always)]
 fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; VECTOR_LANES] {
-    // Each 32-bit lane has two 16-bit values: `before` and `here` in `first`, `next` and `after` in
+    // Each 32-bit lane has two 16-bit values: `previous` and `here` in `first`, `next` and `following` in
     // `second`.
     let (first, second) = (i32x4_shuffle::<0, 2, 4, 6>(ab, cd), i32x4_shuffle::<1, 3, 5, 7>(ab, cd));
     let pairs = |first: i16, second: i16| i16x8(first, second, first, second, first, second, first, second);
-    let weighted = |before: i16, here: i16, next: i16, after: i16| {
+    let weighted = |previous: i16, here: i16, next: i16, following: i16| {
         let sums = i32x4_add(
-            i32x4_dot_i16x8(first, pairs(before, here)),
-            i32x4_dot_i16x8(second, pairs(next, after)),
+            i32x4_dot_i16x8(first, pairs(previous, here)),
+            i32x4_dot_i16x8(second, pairs(next, following)),
         );
         f32x4_convert_i32x4(sums)
     };

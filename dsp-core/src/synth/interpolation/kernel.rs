@@ -56,11 +56,11 @@ impl Kernel {
     /// Interpolates the values of a window. Its first values are the taps before the position.
     /// `fraction` is the fraction of the position, and `step` is the distance between positions,
     /// both in 2^-32 of a frame.
-    pub(in crate::synth) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
+    pub(in crate::synth) fn read(&self, window: &Window, fraction: u32, step: u64, output: &mut [f32]) {
         match self {
-            Self::Linear => interpolate::<Linear, f32>(window, fraction, step, out),
-            Self::FourPoint => interpolate::<Cubic, f32>(window, fraction, step, out),
-            Self::Sinc(table) => table.read(window, fraction, step, out),
+            Self::Linear => interpolate::<Linear, f32>(window, fraction, step, output),
+            Self::FourPoint => interpolate::<Cubic, f32>(window, fraction, step, output),
+            Self::Sinc(table) => table.read(window, fraction, step, output),
         }
     }
 }

@@ -55,12 +55,12 @@ impl SincTable {
 
     /// See [`super::Kernel::read`].
     #[inline(always)]
-    pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
+    pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, output: &mut [f32]) {
         let speed = step as f64 / FRAME_UNITS as f64;
         let cutoff = Self::CUTOFFS.iter().position(|(_, max_speed)| speed <= *max_speed).unwrap_or(0);
         let phases = &self.phases[cutoff * (Self::PHASE_COUNT + 1)..][..=Self::PHASE_COUNT];
         let mut position = u64::from(fraction);
-        for value in out {
+        for value in output {
             let phase = (position as u32 >> (32 - Self::PHASE_BITS)) as usize;
             let phase_fraction =
                 Lanes::splat((((position as u32) << Self::PHASE_BITS >> 8) as i32) as f32 / 16_777_216.0);

@@ -56,8 +56,8 @@ impl SynthProcessor {
                 self.select_preset(bank, program & 127);
             }
             Event::Program { program } => {
-                let selected = self.channel.take_selected_bank(self.is_drum_track);
-                self.select_preset(selected.unwrap_or(self.bank_number), program & 127);
+                let selected_bank = self.channel.take_selected_bank(self.is_drum_track);
+                self.select_preset(selected_bank.unwrap_or(self.bank_number), program & 127);
             }
         }
     }

@@ -56,8 +56,8 @@ fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
 
 /// Returns the frame of the ramp that plays at an output frame, with an error of up to two frames.
 fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
-    let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
-    2.0 * sound.left[output_frame] / full
+    let full_level = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
+    2.0 * sound.left[output_frame] / full_level
 }
 
 const ONCE: i16 = 0;
@@ -73,8 +73,8 @@ fn a_compressed_sample_plays_completely_one_frame_per_output_frame() {
             3.0,
         );
     }
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.25, 0.0002);
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last_frame as f64 / RATE_HZ, 1.25, 0.0002);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn address_offsets_of_a_zone_are_in_decoded_frames() {
     }
     let shorter = compressed(&ramp(), &[(SAMPLE_MODES, ONCE), (END_ADDRS_OFFSET, -12_000)]);
     let sound = shorter.hold(60, 127, 1.3);
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    assert_near("the end in seconds", last as f64 / RATE_HZ, 1.0, 0.0002);
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    assert_near("the end in seconds", last_frame as f64 / RATE_HZ, 1.0, 0.0002);
     let sound = compressed(&ramp(), &[(STARTLOOP_ADDRS_OFFSET, 400), (ENDLOOP_ADDRS_OFFSET, 1_100)])
         .hold(60, 127, 0.1);
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
@@ -114,10 +114,10 @@ fn the_noise_of_a_compressed_loop_is_below_minus_85_db() {
     for key in [48_u8, 60, 67] {
         let sound = compressed(&sine(), &[]).hold(key, 127, 2.0);
         let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
-        let late = &sound.left[frame(1.5)..frame(1.9)];
+        let late_part = &sound.left[frame(1.5)..frame(1.9)];
         let pitch = cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ);
         assert_near(&format!("key {key}: the pitch"), pitch, 0.0, 0.1);
-        let noise_db = residue_db(late, ratio * std::f64::consts::TAU / 100.0);
+        let noise_db = residue_db(late_part, ratio * std::f64::consts::TAU / 100.0);
         assert!(noise_db < -85.0, "key {key}: noise of {noise_db} dB relative to the sine");
     }
 }
@@ -143,16 +143,16 @@ fn a_bank_can_mix_compressed_and_pcm_samples() {
     let sound = |program: u8| Rig::of(&tables).with_preset(0, program).hold(64, 127, 1.0);
     let pcm = sound(1);
     for program in [0, 2, 3] {
-        let played = sound(program);
+        let played_sound = sound(program);
         let difference: Vec<f64> =
-            pcm.left.iter().zip(&played.left).map(|(pcm, played)| pcm - played).collect();
+            pcm.left.iter().zip(&played_sound.left).map(|(pcm, played_sound)| pcm - played_sound).collect();
         let difference_db = db((rms(&difference) / rms(&pcm.left)).max(1e-9));
         assert!(difference_db < -85.0, "preset {program} differs from PCM by {difference_db} dB");
     }
-    let mixed = sound(4);
+    let mixed_sound = sound(4);
     let part = |side: &[f64]| rms(&side[frame(0.1)..frame(0.9)]);
-    assert_near("left against right", db(part(&mixed.left) / part(&mixed.right)), 0.0, 0.001);
-    assert_near("panned left against centred", db(part(&mixed.left) / part(&pcm.left)), 3.01, 0.01);
+    assert_near("left against right", db(part(&mixed_sound.left) / part(&mixed_sound.right)), 0.0, 0.001);
+    assert_near("panned left against centred", db(part(&mixed_sound.left) / part(&pcm.left)), 3.01, 0.01);
 }
 
 #[test]
@@ -169,8 +169,13 @@ fn the_sample_header_delimits_each_stream() {
     for number in 1..=3_u8 {
         let sound = Rig::of(&tables).with_preset(0, number - 1).hold(60, 127, 0.2);
         let secs = 0.02 * f64::from(number);
-        let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-        assert_near(&format!("the end of stream {number} in seconds"), last as f64 / RATE_HZ, secs, 0.0002);
+        let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+        assert_near(
+            &format!("the end of stream {number} in seconds"),
+            last_frame as f64 / RATE_HZ,
+            secs,
+            0.0002,
+        );
         let pitch = cents(pitch_hz(&sound.left, 0.001, secs), f64::from(number) * SINE_HZ);
         assert_near(&format!("the pitch of stream {number} in cents"), pitch, 0.0, 0.5);
     }
@@ -218,10 +223,10 @@ fn a_release_leaves_a_compressed_loop() {
     let rig = compressed(&ramp(), &[(SAMPLE_MODES, 3), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5);
     let at_release = 100 + (24_000 - 100) % 1_800;
-    let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
+    let last_frame = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     assert_near(
         "the end in seconds",
-        last as f64 / RATE_HZ,
+        last_frame as f64 / RATE_HZ,
         f64::from(24_000 + 60_000 - at_release) / RATE_HZ,
         0.001,
     );

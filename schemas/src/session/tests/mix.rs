@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 /// Resolves three files with a sample rate of 24 kHz. At the session's 48 kHz, `f` in slot 4 has
-/// 96,000 frames, `half a minute` in slot 5 has 1,440,000, and `longer` in slot 6 has one more.
+/// 96,000 frames. `half a minute` in slot 5 has 1,440,000, and `longer` in slot 6 has one more.
 struct Files;
 
 impl MediaResolver for Files {
@@ -77,8 +77,11 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
         assert_eq!(values[0].1[index(id)], value, "{id}");
     }
     assert_eq!(values[1].1[index("gain_db")], 36.0);
-    let last = &track.effects[2];
-    assert_eq!((last.bypass, last.side_chain, last.audio_slot), (true, Some(1), Some(4)));
+    let last_effect = &track.effects[2];
+    assert_eq!(
+        (last_effect.bypass, last_effect.side_chain, last_effect.audio_slot),
+        (true, Some(1), Some(4))
+    );
     assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
@@ -106,17 +109,18 @@ fn plugin_effects_play_their_recorded_output() {
     let lane = |target: &str| json!({"target": target, "points": [{"tick": 0, "value": 0.5}]});
     let plugin =
         |id: &str| json!({"id": id, "type": "vst2", "plugin_id": "x", "params": {"3": 0.1}, "bypass": true});
-    let mut other = plugin("other");
-    other["side_chain"] = "t".into();
+    let mut other_plugin = plugin("other");
+    other_plugin["side_chain"] = "t".into();
     let (session, left_out) = compiled(json!({
-        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), other],
+        "tracks": [{"id": "t", "kind": "audio", "effects": [plugin("recorded"), other_plugin],
             "automation": [lane("recorded/3"), lane("other/4"), lane("gone/4")]}],
         "master": {"effects": [plugin("recorded")], "automation": [lane("recorded/9")]},
     }));
     let effects = session.tracks[0].effects.iter().chain(&session.master_effects);
-    let compiled: Vec<_> = effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
+    let compiled_effects: Vec<_> =
+        effects.map(|effect| (&*effect.kind, effect.bypass, effect.audio_slot)).collect();
     let of_slot = |slot| (RECORDED_OUTPUT.id, true, slot);
-    assert_eq!(compiled, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
+    assert_eq!(compiled_effects, [of_slot(Some(7)), of_slot(None), of_slot(Some(8))]);
     let side_chains = session.tracks[0].effects.iter().map(|effect| effect.side_chain);
     assert_eq!(side_chains.collect::<Vec<_>>(), [None, Some(0)]);
     assert!(session.tracks[0].automation.is_empty() && session.master_automation.is_empty());

@@ -46,8 +46,8 @@ async fn users_without_the_admin_role_are_refused() {
             assert!(detail.contains("`ada`"), "{method} {path}: {detail}");
         }
     }
-    let listed = admin(&app, Method::GET, "/api/v1/admin/users", Value::Null).await.expect(200);
-    assert!(!listed.to_string().contains("eve"), "{listed}");
+    let listed_users = admin(&app, Method::GET, "/api/v1/admin/users", Value::Null).await.expect(200);
+    assert!(!listed_users.to_string().contains("eve"), "{listed_users}");
 }
 
 #[tokio::test]
@@ -70,11 +70,11 @@ async fn administrators_and_local_callers_are_admitted() {
 async fn an_administrators_api_key_may_read_but_not_change_accounts() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let key = app.create_api_key(&app.admin_token().await).await;
-    for (method, path, body, refused) in operations() {
+    for (method, path, body, refused_status) in operations() {
         let call = app.remote(method.clone(), path).token(&key);
         let call = if body.is_null() { call } else { call.json(&body) };
         let answer = call.send().await;
-        if refused {
+        if refused_status {
             answer.problem(403, "api_key_not_allowed");
         } else {
             assert!([200, 404].contains(&answer.status.as_u16()), "{method} {path}: {}", answer.status);
@@ -85,8 +85,8 @@ async fn an_administrators_api_key_may_read_but_not_change_accounts() {
 #[tokio::test]
 async fn an_administrator_who_must_change_the_password_is_refused() {
     let app = TestApp::container().await;
-    let printed = app.printed_password.clone().expect("a password");
-    let body = json!({ "username": "admin", "password": printed });
+    let password = app.printed_password.clone().expect("a password");
+    let body = json!({ "username": "admin", "password": password });
     let answer = app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
     let token = answer["access_token"].as_str().expect("a token");
     for (method, path, body, _) in operations() {

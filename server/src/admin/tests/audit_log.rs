@@ -57,8 +57,8 @@ async fn every_change_of_an_account_is_recorded() {
         call(Method::POST, "/api/v1/auth/api-keys").json(&json!({ "name": "k" })).send().await.expect(201);
     let key_path = format!("/api/v1/auth/api-keys/{}", key["id"].as_str().expect("an id"));
     call(Method::DELETE, &key_path).send().await.expect(204);
-    let wrong = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
-    call(Method::POST, "/api/v1/auth/password").json(&wrong).send().await.problem(403, "wrong_password");
+    let wrong_body = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
+    call(Method::POST, "/api/v1/auth/password").json(&wrong_body).send().await.problem(403, "wrong_password");
     call(Method::POST, "/api/v1/auth/logout?everywhere=false").send().await.expect(204);
     let new = json!({ "username": "bob", "password": STRONG });
     app.remote(Method::POST, "/api/v1/auth/register").json(&new).send().await.expect(201);
@@ -73,8 +73,9 @@ async fn every_change_of_an_account_is_recorded() {
     }
     admin(&app, Method::POST, &format!("{user}/reset-password"), Value::Null).await.expect(200);
     admin(&app, Method::POST, "/api/v1/admin/users", json!({ "username": "cyd" })).await.expect(201);
-    let made = admin(&app, Method::POST, "/api/v1/admin/invites", json!({ "note": "Dee" })).await.expect(201);
-    let invite = format!("/api/v1/admin/invites/{}", made["id"].as_str().expect("an id"));
+    let created_invite =
+        admin(&app, Method::POST, "/api/v1/admin/invites", json!({ "note": "Dee" })).await.expect(201);
+    let invite = format!("/api/v1/admin/invites/{}", created_invite["id"].as_str().expect("an id"));
     admin(&app, Method::DELETE, &invite, Value::Null).await.expect(204);
 
     let log = get(&app, AUDIT).await;
@@ -117,9 +118,9 @@ async fn deletions_are_recorded() {
     let token = app.token_of_new_user("ada").await;
     let key = app.create_api_key(&token).await;
     let project = json!({ "name": "Étude", "tracks": [] });
-    let made =
+    let created_invite =
         app.remote(Method::POST, "/api/v1/projects").token(&token).json(&project).send().await.expect(201);
-    let id = made["project_id"].as_str().expect("an id");
+    let id = created_invite["project_id"].as_str().expect("an id");
     let path = format!("/api/v1/projects/{id}");
     app.remote(Method::DELETE, &path).token(&key).send().await.expect(204);
     let log = get(&app, &format!("{AUDIT}?action=project_deleted")).await;

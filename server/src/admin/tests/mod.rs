@@ -23,8 +23,8 @@ async fn get(app: &TestApp, path: &str) -> Value {
 
 /// Returns the id of the account with this name.
 async fn id_of(app: &TestApp, username: &str) -> String {
-    let found = get(app, &format!("/api/v1/admin/users?search={username}")).await;
-    let items = found["items"].as_array().expect("accounts");
+    let user_page = get(app, &format!("/api/v1/admin/users?search={username}")).await;
+    let items = user_page["items"].as_array().expect("accounts");
     let account = items.iter().find(|account| account["username"] == username).expect("the account");
     account["id"].as_str().expect("an id").to_owned()
 }

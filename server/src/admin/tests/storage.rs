@@ -81,16 +81,19 @@ async fn a_scan_names_unusable_soundfonts() {
     const SCANS: &str = "/api/v1/admin/scans";
     let folder = tempfile::tempdir().expect("a folder");
     let app = TestApp::with(&[("SF_SOUNDFONT_DIRS", folder.path().to_str().expect("text"))]).await;
-    let before = get(&app, SCANS).await;
-    assert_eq!((&before["soundfonts"]["found"], &before["soundfonts"]["problems"]), (&json!(0), &json!([])));
+    let scans_before = get(&app, SCANS).await;
+    assert_eq!(
+        (&scans_before["soundfonts"]["found"], &scans_before["soundfonts"]["problems"]),
+        (&json!(0), &json!([]))
+    );
     std::fs::write(folder.path().join("Broken.sf2"), b"RIFF").expect("writes");
     // Reading does not start a scan.
     assert_eq!(get(&app, SCANS).await["soundfonts"]["found"], 0);
-    let after = admin(&app, Method::POST, SCANS, Value::Null).await.expect(200);
-    let scan = &after["soundfonts"];
+    let scans_after = admin(&app, Method::POST, SCANS, Value::Null).await.expect(200);
+    let scan = &scans_after["soundfonts"];
     assert_eq!((&scan["found"], &scan["usable"]), (&json!(1), &json!(0)));
     assert_eq!(scan["problems"][0]["soundfont_id"], "broken");
     assert!(scan["problems"][0]["problem"].as_str().is_some_and(|text| !text.is_empty()), "{scan}");
     assert_eq!(scan["folders"], json!([folder.path().to_str()]));
-    assert_eq!(get(&app, SCANS).await, after);
+    assert_eq!(get(&app, SCANS).await, scans_after);
 }

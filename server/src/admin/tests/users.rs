@@ -22,12 +22,12 @@ async fn change(app: &TestApp, id: &str, body: Value) -> Answer {
 #[tokio::test]
 async fn an_account_begins_with_a_generated_password_that_must_be_changed() {
     let app = TestApp::start().await;
-    let made = admin(&app, Method::POST, USERS, json!({ "username": " Ada " })).await.expect(201);
-    assert_eq!(made["user"]["username"], "ada");
-    assert_eq!(made["user"]["role"], "user");
-    assert_eq!(made["user"]["must_change_password"], true);
-    assert_eq!(made["user"]["last_login_at"], Value::Null);
-    let password = made["password"].as_str().expect("a password");
+    let created_user = admin(&app, Method::POST, USERS, json!({ "username": " Ada " })).await.expect(201);
+    assert_eq!(created_user["user"]["username"], "ada");
+    assert_eq!(created_user["user"]["role"], "user");
+    assert_eq!(created_user["user"]["must_change_password"], true);
+    assert_eq!(created_user["user"]["last_login_at"], Value::Null);
+    let password = created_user["password"].as_str().expect("a password");
     let token = log_in(&app, "ada", password).await.expect(200)["access_token"].clone();
     let token = token.as_str().expect("a token");
     app.remote(Method::GET, "/api/v1/projects")
@@ -38,20 +38,21 @@ async fn an_account_begins_with_a_generated_password_that_must_be_changed() {
     let body = json!({ "current_password": password, "new_password": STRONG });
     let call = app.remote(Method::POST, "/api/v1/auth/password").token(token);
     call.json(&body).send().await.expect(200);
-    let listed = get(&app, &format!("{USERS}?search=AD")).await;
-    let ada = listed["items"].as_array().unwrap().iter().find(|user| user["username"] == "ada").expect("ada");
+    let listed_users = get(&app, &format!("{USERS}?search=AD")).await;
+    let ada =
+        listed_users["items"].as_array().unwrap().iter().find(|user| user["username"] == "ada").expect("ada");
     assert_eq!(ada["must_change_password"], false);
     assert!(ada["last_login_at"].is_string(), "{ada}");
-    assert!(!listed.to_string().contains("argon2"), "{listed}");
+    assert!(!listed_users.to_string().contains("argon2"), "{listed_users}");
 }
 
 #[tokio::test]
 async fn an_account_may_be_created_with_a_chosen_password_and_role() {
     let app = TestApp::start().await;
     let body = json!({ "username": "ada", "role": "admin", "password": STRONG });
-    let made = admin(&app, Method::POST, USERS, body).await.expect(201);
-    assert_eq!(made["password"], Value::Null);
-    assert_eq!(made["user"]["role"], "admin");
+    let created_user = admin(&app, Method::POST, USERS, body).await.expect(201);
+    assert_eq!(created_user["password"], Value::Null);
+    assert_eq!(created_user["user"]["role"], "admin");
     assert_eq!(log_in(&app, "ada", STRONG).await.expect(200)["user"]["must_change_password"], true);
 }
 
@@ -168,9 +169,9 @@ async fn a_password_reset_invalidates_tokens_and_the_old_password() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("{USERS}/{}/reset-password", id_of(&app, "ada").await);
-    let made = admin(&app, Method::POST, &path, Value::Null).await.expect(200);
-    assert_eq!(made["user"]["must_change_password"], true);
-    let password = made["password"].as_str().expect("a password");
+    let created_user = admin(&app, Method::POST, &path, Value::Null).await.expect(200);
+    assert_eq!(created_user["user"]["must_change_password"], true);
+    let password = created_user["password"].as_str().expect("a password");
     app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.problem(401, "token_ended");
     log_in(&app, "ada", STRONG).await.problem(401, "bad_credentials");
     assert_eq!(log_in(&app, "ada", password).await.expect(200)["user"]["must_change_password"], true);
@@ -183,18 +184,18 @@ async fn a_user_has_an_individual_quota_or_that_of_the_settings() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "1000")]).await;
     app.token_of_new_user("ada").await;
     let id = id_of(&app, "ada").await;
-    let read = || get(&app, "/api/v1/admin/users?search=ada");
+    let read_user = || get(&app, "/api/v1/admin/users?search=ada");
     let quota = |page: &Value| {
         (page["items"][0]["audio_quota_bytes"].clone(), page["items"][0]["has_own_quota"].clone())
     };
-    assert_eq!(quota(&read().await), (json!(1000), json!(false)));
+    assert_eq!(quota(&read_user().await), (json!(1000), json!(false)));
     change(&app, &id, json!({ "audio_quota_bytes": 5000 })).await.expect(200);
-    assert_eq!(quota(&read().await), (json!(5000), json!(true)));
+    assert_eq!(quota(&read_user().await), (json!(5000), json!(true)));
     // A missing field changes nothing.
     change(&app, &id, json!({ "disabled": false })).await.expect(200);
-    assert_eq!(quota(&read().await), (json!(5000), json!(true)));
+    assert_eq!(quota(&read_user().await), (json!(5000), json!(true)));
     change(&app, &id, json!({ "audio_quota_bytes": null })).await.expect(200);
-    assert_eq!(quota(&read().await), (json!(1000), json!(false)));
+    assert_eq!(quota(&read_user().await), (json!(1000), json!(false)));
     let too_much = json!({ "audio_quota_bytes": (1_u64 << 50) + 1 });
     let detail = change(&app, &id, too_much).await.problem(400, "bad_quota");
     assert!(detail.contains("1125899906842624"), "{detail}");

@@ -91,13 +91,13 @@ fn measure_id3_tags_bytes(file: &File, length_bytes: u64) -> io::Result<u64> {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let after = self.pieces.partition_point(|(begin, _)| *begin <= self.position_bytes);
-        let Some((begin, piece)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else {
+        let piece_index = self.pieces.partition_point(|(begin, _)| *begin <= self.position_bytes);
+        let Some((begin, piece)) = piece_index.checked_sub(1).and_then(|index| self.pieces.get(index)) else {
             return Ok(0);
         };
         let within = self.position_bytes - begin;
-        let available = piece.length_bytes().saturating_sub(within).min(buffer.len() as u64) as usize;
-        let buffer = &mut buffer[..available];
+        let available_bytes = piece.length_bytes().saturating_sub(within).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..available_bytes];
         let count = match piece {
             Piece::File { start, .. } => {
                 self.file.seek(SeekFrom::Start(start + within))?;
@@ -108,7 +108,7 @@ impl Read for Input {
                 for (byte, value) in buffer.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
                     *byte = *value;
                 }
-                available
+                available_bytes
             }
         };
         self.position_bytes += count as u64;
@@ -161,9 +161,9 @@ mod tests {
             (Vec::new(), b"ID"),
         ] {
             std::fs::write(&path, [&tags[..], content_after_tags].concat()).expect("writes");
-            let mut read = Vec::new();
-            Input::open(&path, Vec::new()).expect("opens").read_to_end(&mut read).expect("reads");
-            assert_eq!(read, content_after_tags);
+            let mut read_bytes = Vec::new();
+            Input::open(&path, Vec::new()).expect("opens").read_to_end(&mut read_bytes).expect("reads");
+            assert_eq!(read_bytes, content_after_tags);
         }
     }
 
@@ -190,9 +190,9 @@ mod tests {
         input.read_to_string(&mut text).expect("reads");
         assert_eq!(text, "9");
         assert!(input.seek(SeekFrom::Current(-11)).is_err());
-        let mut whole = Input::open(&path, Vec::new()).expect("opens");
+        let mut whole_input = Input::open(&path, Vec::new()).expect("opens");
         text.clear();
-        whole.read_to_string(&mut text).expect("reads");
+        whole_input.read_to_string(&mut text).expect("reads");
         assert_eq!(text, "0123456789");
     }
 }

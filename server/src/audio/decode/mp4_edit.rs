@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_file_with_too_many_boxes_has_no_edit() {
-        let small: Vec<u8> = b"\0\0\0\x08free".repeat(2 * BOXES_MAX);
-        assert_eq!(find(Cursor::new(&small), 44_100), None);
+        let small_boxes: Vec<u8> = b"\0\0\0\x08free".repeat(2 * BOXES_MAX);
+        assert_eq!(find(Cursor::new(&small_boxes), 44_100), None);
     }
 }

@@ -197,10 +197,10 @@ impl Packets {
         if let Some(last) = page.last_mut().filter(|_| is_last) {
             // The last page trims the end of its last packet by an unknown amount, so the gap is
             // rounded up to complete packets.
-            let rounded = gap.next_multiple_of(decoded_frames(last).max(1));
-            last.trim_end = last.trim_end.saturating_add(Duration::from(rounded - gap));
-            last.dur = last.dur.saturating_sub(Duration::from(rounded - gap));
-            gap = rounded;
+            let rounded_frames = gap.next_multiple_of(decoded_frames(last).max(1));
+            last.trim_end = last.trim_end.saturating_add(Duration::from(rounded_frames - gap));
+            last.dur = last.dur.saturating_sub(Duration::from(rounded_frames - gap));
+            gap = rounded_frames;
         }
         lost_frames += gap;
         self.queue.extend(page.into_iter().map(PacketEvent::Packet));

@@ -68,8 +68,8 @@ fn inspect(files: &[PathBuf]) -> anyhow::Result<()> {
 
 fn print(message: &Message) {
     let Ok(text) = serde_json::to_string(message) else { return };
-    let mut out = std::io::stdout().lock();
-    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+    let mut output = std::io::stdout().lock();
+    if writeln!(output, "{text}").and_then(|()| output.flush()).is_err() {
         // Printing fails because the parent has exited.
         exit(1);
     }

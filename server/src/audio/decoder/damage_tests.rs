@@ -9,11 +9,11 @@ use crate::audio::test_files::*;
 /// Checks that the repaired file differs from the intact one only within the frames `lost`. The
 /// middle of the difference must be silent, and there must be one warning.
 #[track_caller]
-fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
-    let (whole, repaired) = (decode(whole), decode(broken));
-    assert_eq!(repaired.report.frames, whole.report.frames, "{name}");
+fn check_repair(name: &str, whole_file: &[u8], broken_file: &[u8], lost: Range<usize>) {
+    let (whole_file, repaired) = (decode(whole_file), decode(broken_file));
+    assert_eq!(repaired.report.frames, whole_file.report.frames, "{name}");
     assert_eq!(repaired.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
-    let differing = differing_frames(&whole, &repaired);
+    let differing = differing_frames(&whole_file, &repaired);
     assert!(
         lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
         "{name}: frames {differing:?} differ; only {lost:?} may differ"
@@ -33,9 +33,9 @@ fn differing_frames(intact: &Decoded, repaired: &Decoded) -> Range<usize> {
 }
 
 fn with_changed_byte(bytes: &[u8], index: usize) -> Vec<u8> {
-    let mut broken = bytes.to_vec();
-    broken[index] ^= 0x55;
-    broken
+    let mut broken_file = bytes.to_vec();
+    broken_file[index] ^= 0x55;
+    broken_file
 }
 
 /// Returns all indices where `marker` occurs.
@@ -60,15 +60,15 @@ fn a_lost_ogg_page_is_replaced_by_silence() {
         // A packet can only be decoded after the packet before it, so the next packet is lost too.
         let range = from..pages[lost].1 + 1_024;
         for index in [pages[lost].0 + 8, pages[lost].0 + 60, pages[lost + 1].0 - 3] {
-            let broken = with_changed_byte(OGG_PAGES, index);
-            check_repair(&format!("page {lost}, byte {index}"), OGG_PAGES, &broken, range.clone());
+            let broken_file = with_changed_byte(OGG_PAGES, index);
+            check_repair(&format!("page {lost}, byte {index}"), OGG_PAGES, &broken_file, range.clone());
         }
     }
     // Two adjacent pages, and two separate ones.
-    let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
-    check_repair("two pages", OGG_PAGES, &broken, pages[3].1..pages[5].1 + 1_024);
-    let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
-    let repaired = decode(&broken);
+    let broken_file = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
+    check_repair("two pages", OGG_PAGES, &broken_file, pages[3].1..pages[5].1 + 1_024);
+    let broken_file = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
+    let repaired = decode(&broken_file);
     assert_eq!(
         (repaired.report.frames, &repaired.report.warnings[..]),
         (24_000, &["2 damaged sections were replaced by silence.".to_owned()][..])
@@ -81,35 +81,35 @@ fn a_lost_ogg_page_is_replaced_by_silence() {
 fn a_lost_flac_frame_is_replaced_by_silence() {
     // Frames of a fixed block size begin with the same two bytes.
     let heads = indices_of(FLAC, &[0xFF, 0xF8]);
-    let (whole, block) = (decode(FLAC).report.frames as usize, 4_608);
+    let (whole_file, block) = (decode(FLAC).report.frames as usize, 4_608);
     for index in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
-        let broken = with_changed_byte(FLAC, index);
-        check_repair(&format!("byte {index} of {heads:?}"), FLAC, &broken, 0..whole);
-        let differing = differing_frames(&decode(FLAC), &decode(&broken));
+        let broken_file = with_changed_byte(FLAC, index);
+        check_repair(&format!("byte {index} of {heads:?}"), FLAC, &broken_file, 0..whole_file);
+        let differing = differing_frames(&decode(FLAC), &decode(&broken_file));
         assert!(differing.len() <= 2 * block, "{differing:?}");
     }
 }
 
 #[test]
 fn a_lost_mp3_frame_is_replaced_by_silence() {
-    let whole = decode(MP3);
+    let whole_file = decode(MP3);
     // At a constant bit rate of 96 kbit/s, a frame has 313 or 314 bytes.
     let frame_bytes = 144 * 96_000 / 44_100;
     let first = indices_of(MP3, &[0xFF, 0xFB])[0];
     for broken_bytes in [4, 100, 313, 700] {
-        let mut broken = MP3.to_vec();
+        let mut broken_file = MP3.to_vec();
         let heads = indices_of(MP3, &[0xFF, 0xFB]);
         let head = *heads.iter().find(|head| **head > first + 8 * frame_bytes).expect("a frame");
-        broken[head..head + broken_bytes].fill(0x11);
-        let repaired = decode(&broken);
-        assert_eq!(repaired.report.frames, whole.report.frames, "{broken_bytes} bytes");
+        broken_file[head..head + broken_bytes].fill(0x11);
+        let repaired = decode(&broken_file);
+        assert_eq!(repaired.report.frames, whole_file.report.frames, "{broken_bytes} bytes");
         assert_eq!(
             repaired.report.warnings,
             ["1 damaged section was replaced by silence."],
             "{broken_bytes} bytes"
         );
         // A frame may use bytes from the frames before it (the bit reservoir).
-        let differing = differing_frames(&whole, &repaired);
+        let differing = differing_frames(&whole_file, &repaired);
         assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
     }
 }
@@ -117,27 +117,27 @@ fn a_lost_mp3_frame_is_replaced_by_silence() {
 #[test]
 fn a_second_stream_is_ignored_with_a_warning() {
     for (name, bytes) in [("flac", FLAC), ("mp3", MP3), ("ogg", OGG)] {
-        let (single, chained) = (decode(bytes), decode(&[bytes, bytes].concat()));
-        assert_eq!(chained.report.frames, single.report.frames, "{name}");
-        assert!(chained.samples == single.samples, "{name}: the samples differ");
+        let (single, chained_file) = (decode(bytes), decode(&[bytes, bytes].concat()));
+        assert_eq!(chained_file.report.frames, single.report.frames, "{name}");
+        assert!(chained_file.samples == single.samples, "{name}: the samples differ");
         let expected = "The file contains several streams; only the first one was read.";
-        assert_eq!(chained.report.warnings, [expected], "{name}");
+        assert_eq!(chained_file.report.warnings, [expected], "{name}");
     }
 }
 
 #[test]
 fn damaged_frames_of_an_m4a_file_are_replaced_by_silence() {
-    let whole = decode(M4A);
+    let whole_file = decode(M4A);
     let data = indices_of(M4A, b"mdat")[0];
     for (from, count) in [(1_000, 300), (500, 2_000), (3_000, 900)] {
-        let mut broken = M4A.to_vec();
+        let mut broken_file = M4A.to_vec();
         let mut random = 1_u32;
-        for byte in &mut broken[data + from..data + from + count] {
+        for byte in &mut broken_file[data + from..data + from + count] {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             *byte = (random >> 24) as u8;
         }
-        let repaired = decode(&broken);
-        assert_eq!(repaired.report.frames, whole.report.frames, "{count} bytes from {from}");
+        let repaired = decode(&broken_file);
+        assert_eq!(repaired.report.frames, whole_file.report.frames, "{count} bytes from {from}");
         let warnings = &repaired.report.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("damaged section"), "{warnings:?}");
     }
@@ -172,9 +172,9 @@ fn refusals_name_the_codec_or_the_damage() {
 #[test]
 fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
     let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
-    let whole = float_wav(2, 48_000, &samples);
-    let data = indices_of(&whole, b"data")[0];
-    let mut stale = whole;
+    let whole_file = float_wav(2, 48_000, &samples);
+    let data = indices_of(&whole_file, b"data")[0];
+    let mut stale = whole_file;
     stale[4..8].fill(0);
     stale[data + 4..data + 8].fill(0);
     let repaired = decode(&stale);
@@ -225,9 +225,9 @@ fn rf64_and_bw64_files_are_read() {
                 &chunk(b"data", [0xFF; 4], &data),
                 tail,
             ];
-            let decoded = decode(&chunk(kind, [0xFF; 4], &body.concat()));
+            let decoded_file = decode(&chunk(kind, [0xFF; 4], &body.concat()));
             assert_eq!(
-                (&decoded.samples, decoded.report.warnings.is_empty()),
+                (&decoded_file.samples, decoded_file.report.warnings.is_empty()),
                 (&samples, is_correct),
                 "{declared_bytes}"
             );

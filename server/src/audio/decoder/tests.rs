@@ -33,9 +33,12 @@ fn decode_within(bytes: &[u8], limits: Limits) -> Result<Decoded, Failure> {
     assert_eq!(samples.metadata().expect("metadata").len(), file_bytes(channels, frames));
     let peaks = fs::metadata(folder.path().join("peaks")).expect("metadata");
     assert_eq!(peaks.len(), Shape { channels, frames }.file_bytes());
-    let mut out = Vec::new();
-    FloatWavReader::new(samples, channels, 0, frames).expect("opens").read(frames, &mut out).expect("reads");
-    Ok(Decoded { report, samples: out })
+    let mut output = Vec::new();
+    FloatWavReader::new(samples, channels, 0, frames)
+        .expect("opens")
+        .read(frames, &mut output)
+        .expect("reads");
+    Ok(Decoded { report, samples: output })
 }
 
 #[track_caller]
@@ -47,7 +50,7 @@ pub(super) fn decode(bytes: &[u8]) -> Decoded {
 pub(super) fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
     match decode_within(bytes, limits) {
         Err(Failure::Refused(refusal)) => refusal,
-        other => panic!("not refused: {:?}", other.map(|decoded| decoded.report)),
+        other => panic!("not refused: {:?}", other.map(|decoded_file| decoded_file.report)),
     }
 }
 
@@ -57,21 +60,26 @@ fn a_file_is_decoded_in_a_separate_process() {
         child::run().expect("a job");
         return;
     }
-    let decoded = decode(&float_wav(2, 44_100, &[0.5, -0.25, 1.5, 1e-20]));
-    assert_eq!(decoded.samples, [0.5, -0.25, 1.5, 1e-20]);
-    let Report { sample_rate_hz, source_channels, channels, frames, .. } = decoded.report;
+    let decoded_file = decode(&float_wav(2, 44_100, &[0.5, -0.25, 1.5, 1e-20]));
+    assert_eq!(decoded_file.samples, [0.5, -0.25, 1.5, 1e-20]);
+    let Report { sample_rate_hz, source_channels, channels, frames, .. } = decoded_file.report;
     assert_eq!((sample_rate_hz, source_channels, channels, frames), (44_100, 2, 2, 2));
-    assert_eq!(decoded.report.container, "wave");
-    assert!(decoded.report.warnings.is_empty(), "{:?}", decoded.report.warnings);
+    assert_eq!(decoded_file.report.container, "wave");
+    assert!(decoded_file.report.warnings.is_empty(), "{:?}", decoded_file.report.warnings);
 }
 
 /// Returns the amplitude of a frequency in one channel, by correlation over a fifth of a second.
-fn amplitude(decoded: &Decoded, channel: usize, frequency_hz: f64) -> f64 {
-    let channels = decoded.report.channels as usize;
-    let rate = f64::from(decoded.report.sample_rate_hz);
-    let all: Vec<f64> =
-        decoded.samples.iter().skip(channel).step_by(channels).map(|sample| f64::from(*sample)).collect();
-    let part = &all[all.len() / 5..all.len() / 5 + (rate / 5.0) as usize];
+fn amplitude(decoded_file: &Decoded, channel: usize, frequency_hz: f64) -> f64 {
+    let channels = decoded_file.report.channels as usize;
+    let rate = f64::from(decoded_file.report.sample_rate_hz);
+    let all_samples: Vec<f64> = decoded_file
+        .samples
+        .iter()
+        .skip(channel)
+        .step_by(channels)
+        .map(|sample| f64::from(*sample))
+        .collect();
+    let part = &all_samples[all_samples.len() / 5..all_samples.len() / 5 + (rate / 5.0) as usize];
     let step = std::f64::consts::TAU * frequency_hz / rate;
     let (mut real, mut imaginary) = (0.0, 0.0);
     for (frame, value) in part.iter().enumerate() {
@@ -93,15 +101,17 @@ fn every_codec_decodes_its_tones() {
         (ADTS, "aac", 44_100, 22_050, 3_000),
         (M4A, "isomp4", 44_100, 22_050, 0),
     ] {
-        let decoded = decode(bytes);
-        let report = &decoded.report;
+        let decoded_file = decode(bytes);
+        let report = &decoded_file.report;
         assert_eq!((report.container.as_str(), report.sample_rate_hz), (container, rate_hz));
         assert_eq!((report.source_channels, report.channels), (2, 2), "{container}");
         assert!(report.frames.abs_diff(frames) <= slack, "{container}: {} frames", report.frames);
         assert!(report.warnings.is_empty(), "{container}: {:?}", report.warnings);
         for (channel, tone_hz, other_tone_hz) in [(0, 1_000.0, 500.0), (1, 500.0, 1_000.0)] {
-            let (tone, leakage) =
-                (amplitude(&decoded, channel, tone_hz), amplitude(&decoded, channel, other_tone_hz));
+            let (tone, leakage) = (
+                amplitude(&decoded_file, channel, tone_hz),
+                amplitude(&decoded_file, channel, other_tone_hz),
+            );
             assert!((tone - 0.125).abs() < 0.008, "{container}: channel {channel} has {tone}");
             assert!(leakage < 0.008, "{container}: channel {channel} has {leakage} of the other tone");
         }
@@ -122,28 +132,31 @@ fn pcm_of_every_width_is_decoded_exactly() {
         assert_eq!(decode(&wav(format, data)).samples, expected, "{} bits", format.bits);
     }
     let big_endian = aiff(2, 2, 16, AIFF_48_KHZ, &[0x40, 0, 0xC0, 0, 0x7F, 0xFF, 0x80, 0]);
-    let decoded = decode(&big_endian);
-    assert_eq!(decoded.samples, [0.5, -0.5, 32_767.0 / 32_768.0, -1.0]);
-    assert_eq!((decoded.report.sample_rate_hz, decoded.report.container.as_str()), (48_000, "aiff"));
+    let decoded_file = decode(&big_endian);
+    assert_eq!(decoded_file.samples, [0.5, -0.5, 32_767.0 / 32_768.0, -1.0]);
+    assert_eq!(
+        (decoded_file.report.sample_rate_hz, decoded_file.report.container.as_str()),
+        (48_000, "aiff")
+    );
 }
 
 #[test]
 fn surround_is_mixed_to_stereo() {
     let gain = std::f32::consts::FRAC_1_SQRT_2;
     // The channels are left, right, centre, low frequencies, surround left and surround right.
-    let decoded = decode(&float_wav(6, 48_000, &[0.5, 0.25, 0.5, 1.0, 0.5, -0.5]));
-    assert_eq!((decoded.report.source_channels, decoded.report.channels), (6, 2));
+    let decoded_file = decode(&float_wav(6, 48_000, &[0.5, 0.25, 0.5, 1.0, 0.5, -0.5]));
+    assert_eq!((decoded_file.report.source_channels, decoded_file.report.channels), (6, 2));
     let expected = [0.5 + 0.5 * gain + 0.5 * gain, 0.25 + 0.5 * gain - 0.5 * gain];
-    for (value, expected) in decoded.samples.iter().zip(expected) {
+    for (value, expected) in decoded_file.samples.iter().zip(expected) {
         assert!((value - expected).abs() < 1e-6, "{value} instead of {expected}");
     }
 }
 
 #[test]
 fn non_finite_samples_become_zero() {
-    let decoded = decode(&float_wav(1, 48_000, &[0.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY]));
-    assert_eq!(decoded.samples, [0.5, 0.0, 0.0, 0.0]);
-    assert!(decoded.report.warnings[0].starts_with("3 samples"), "{:?}", decoded.report.warnings);
+    let decoded_file = decode(&float_wav(1, 48_000, &[0.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY]));
+    assert_eq!(decoded_file.samples, [0.5, 0.0, 0.0, 0.0]);
+    assert!(decoded_file.report.warnings[0].starts_with("3 samples"), "{:?}", decoded_file.report.warnings);
 }
 
 #[test]
@@ -178,12 +191,12 @@ fn files_beyond_a_limit_are_refused() {
     let channels = float_wav(3, 48_000, &[0.0; 3]);
     assert!(text(refusal(&channels, Limits { max_channels: 2, ..LIMITS })).starts_with("has 3 channels"));
     for rate_hz in [1, 7_999, 192_001, u32::MAX] {
-        let found = text(refusal(&float_wav(1, rate_hz, &[0.0; 8]), LIMITS));
-        assert!(found.starts_with(&format!("has a sample rate of {rate_hz} Hz")), "{found}");
+        let refusal_text = text(refusal(&float_wav(1, rate_hz, &[0.0; 8]), LIMITS));
+        assert!(refusal_text.starts_with(&format!("has a sample rate of {rate_hz} Hz")), "{refusal_text}");
     }
-    let long = wav(Format { rate_hz: 192_000, ..Format::PCM16 }, &vec![1; 64 << 20]);
+    let long_file = wav(Format { rate_hz: 192_000, ..Format::PCM16 }, &vec![1; 64 << 20]);
     let limits = Limits { max_secs: 10_000, max_output_bytes: 1 << 30, wall_secs: 0, ..LIMITS };
-    assert_eq!(refusal(&long, limits), Refusal::TooSlow(0));
+    assert_eq!(refusal(&long_file, limits), Refusal::TooSlow(0));
 }
 
 #[test]
@@ -241,9 +254,9 @@ enum Expected {
 #[track_caller]
 fn check(name: &str, bytes: &[u8], expected: Expected) {
     let outcome = decode_within(bytes, LIMITS);
-    let outcome = outcome.map(|decoded| {
-        assert!(decoded.samples.iter().all(|sample| sample.is_finite()), "{name}");
-        (decoded.report.frames, decoded.report.warnings)
+    let outcome = outcome.map(|decoded_file| {
+        assert!(decoded_file.samples.iter().all(|sample| sample.is_finite()), "{name}");
+        (decoded_file.report.frames, decoded_file.report.warnings)
     });
     let fits = match (&outcome, expected) {
         (Err(Failure::Refused(Refusal::Unsupported(_))), _) => {
@@ -283,13 +296,13 @@ fn files_of_other_formats_are_unsupported() {
 fn hostile_wav_files_are_refused_or_truncated() {
     let format = Format::PCM16;
     let fmt = riff_chunk(b"fmt ", &format.body());
-    let whole = wav(format, &[1; 200]);
+    let whole_file = wav(format, &[1; 200]);
     check("an empty file", &[], Expected::Refused);
     for length in [1, 4, 8, 11, 12, 16, 20, 30, 36, 40, 43, 44] {
-        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole_file[..length], Expected::Refused);
     }
-    let long = wav(format, &[1; 4_000]);
-    check("truncated in its data", &long[..244], Expected::Kept(100));
+    let long_file = wav(format, &[1; 4_000]);
+    check("truncated in its data", &long_file[..244], Expected::Kept(100));
     let body = [&b"WAVE"[..], &fmt, &chunk(b"data", [0xFF; 4], &[1; 200])].concat();
     check(
         "sizes unknown because the file was streamed",
@@ -367,9 +380,9 @@ fn hostile_aiff_files_are_refused_or_truncated() {
     ] {
         check(name, &bytes, expected);
     }
-    let whole = aiff(1, 100, 16, rate, &data);
+    let whole_file = aiff(1, 100, 16, rate, &data);
     for length in [12, 16, 30, 38, 50] {
-        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole_file[..length], Expected::Refused);
     }
 }
 
@@ -383,15 +396,15 @@ fn hostile_compressed_files_are_refused_or_truncated() {
         }
         let mut random = 0x2545_F491_4F6C_DD1D_u64;
         for round in 0..6 {
-            let mut broken = bytes.to_vec();
+            let mut broken_file = bytes.to_vec();
             for _ in 0..1 << round {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let index = (random >> 8) as usize % broken.len();
-                broken[index] = random as u8;
+                let index = (random >> 8) as usize % broken_file.len();
+                broken_file[index] = random as u8;
             }
-            check(&format!("{kind}, {} changed bytes", 1 << round), &broken, Expected::Bounded);
+            check(&format!("{kind}, {} changed bytes", 1 << round), &broken_file, Expected::Bounded);
         }
     }
     let flac_header = |length: [u8; 3]| [&b"fLaC\x80"[..], &length, &[0; 34]].concat();
@@ -412,9 +425,9 @@ fn hostile_compressed_files_are_refused_or_truncated() {
 fn hostile_ogg_pages_and_mp4_boxes_terminate() {
     // The position of the last page is the length of the stream.
     let last_page = OGG.windows(4).rposition(|bytes| bytes == b"OggS").expect("a page");
-    let mut long = OGG.to_vec();
-    long[last_page + 6..last_page + 14].copy_from_slice(&(i64::MAX - 1).to_le_bytes());
-    check("an ogg that claims millions of years", &long, Expected::Bounded);
+    let mut long_file = OGG.to_vec();
+    long_file[last_page + 6..last_page + 14].copy_from_slice(&(i64::MAX - 1).to_le_bytes());
+    check("an ogg that claims millions of years", &long_file, Expected::Bounded);
     check("two concatenated streams", &[OGG, OGG].concat(), Expected::Bounded);
     check("only the first page", &OGG[..58], Expected::Refused);
     let mut segments = OGG.to_vec();
@@ -442,9 +455,13 @@ fn hostile_ogg_pages_and_mp4_boxes_terminate() {
             panic!("the file has no {}", String::from_utf8_lossy(table));
         };
         for offset in [4, 8, 12] {
-            let mut broken = M4A.to_vec();
-            broken[start + offset..start + offset + 4].fill(0xFF);
-            check(&format!("{} at {offset}", String::from_utf8_lossy(table)), &broken, Expected::Bounded);
+            let mut broken_file = M4A.to_vec();
+            broken_file[start + offset..start + offset + 4].fill(0xFF);
+            check(
+                &format!("{} at {offset}", String::from_utf8_lossy(table)),
+                &broken_file,
+                Expected::Bounded,
+            );
         }
     }
 }
@@ -465,17 +482,17 @@ fn inspecting_returns_no_header_for_files_that_are_not_audio() {
         fs::write(path, bytes).expect("writes");
     }
     let helpers = Helpers::default();
-    let found = Decoder::of_this_program(helpers.clone())
+    let refusal_text = Decoder::of_this_program(helpers.clone())
         .expect("this program")
         .inspect(&paths, &mut || true)
         .expect("starts");
-    let header = |index: usize| found[index].as_ref().expect("a header");
+    let header = |index: usize| refusal_text[index].as_ref().expect("a header");
     assert_eq!(
         (header(0).container.as_str(), header(0).frames, header(0).channels),
         ("wave", Some(22_050), 2)
     );
     assert_eq!(header(0).sample_rate_hz, 44_100);
-    assert_eq!((&found[1], &found[3]), (&None, &None));
+    assert_eq!((&refusal_text[1], &refusal_text[3]), (&None, &None));
     for index in [2, 5] {
         // The files are half a second long.
         let rate = f64::from(header(index).sample_rate_hz);

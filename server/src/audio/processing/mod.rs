@@ -125,13 +125,13 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
         task.report_progress(RENDERED * fraction, "Processing");
         !task.is_cancelled()
     };
-    let temporary = (&blobs, FOLDER);
+    let temporary_folder = (&blobs, FOLDER);
     renderer::render(
         &mut piece,
         report.sample_rate_hz,
         &recipe,
         output_frames,
-        temporary,
+        temporary_folder,
         &mut writer,
         &mut observer,
     )?;

@@ -17,20 +17,20 @@ pub(super) struct Piece<R> {
 }
 
 impl<R: Read + Seek> Piece<R> {
-    /// Replaces the content of `out` with `count` interleaved frames from `frame` on, fewer at the
+    /// Replaces the content of `output` with `count` interleaved frames from `frame` on, fewer at the
     /// end of the piece.
-    pub(super) fn read(&mut self, frame: u64, count: u64, out: &mut Vec<f32>) -> io::Result<()> {
+    pub(super) fn read(&mut self, frame: u64, count: u64, output: &mut Vec<f32>) -> io::Result<()> {
         let count = count.min(self.frames.saturating_sub(frame));
         let first = match self.is_reversed {
             true => self.frames - frame.min(self.frames) - count,
             false => frame,
         };
         let start = self.start_frame + first;
-        FloatWavReader::new(&mut self.source, self.channels, start, count)?.read(count, out)?;
+        FloatWavReader::new(&mut self.source, self.channels, start, count)?.read(count, output)?;
         if self.is_reversed {
             // Reversing all samples also exchanges the channels of each frame.
-            out.reverse();
-            out.chunks_exact_mut(self.channels as usize).for_each(<[f32]>::reverse);
+            output.reverse();
+            output.chunks_exact_mut(self.channels as usize).for_each(<[f32]>::reverse);
         }
         Ok(())
     }
@@ -49,20 +49,20 @@ mod tests {
         let samples: Vec<f32> = (0..40).map(|sample| sample as f32 / 40.0).collect();
         let mut writer = FloatWavWriter::new(Cursor::new(Vec::new()), 2, 48_000).expect("a header");
         writer.write(&samples).expect("samples");
-        let mut piece = Piece {
+        let mut file_piece = Piece {
             source: writer.finish().expect("a file"),
             channels: 2,
             start_frame: 3,
             frames: 10,
             is_reversed: true,
         };
-        let mut all = Vec::new();
+        let mut all_samples = Vec::new();
         let mut part = Vec::new();
         for frame in [0, 4, 8, 12] {
-            piece.read(frame, 4, &mut part).expect("frames");
-            all.extend_from_slice(&part);
+            file_piece.read(frame, 4, &mut part).expect("frames");
+            all_samples.extend_from_slice(&part);
         }
         let expected: Vec<f32> = samples[6..26].chunks(2).rev().flatten().copied().collect();
-        assert_eq!(all, expected);
+        assert_eq!(all_samples, expected);
     }
 }

@@ -195,8 +195,8 @@ fn stretch<R: Read + Seek>(
         }
         let stamp = session.read_output(&mut output).map_err(failed)?;
         emit(&output[..stamp.frames * channels])?;
-        let consumed = stamp.consumed(stamp.frames).map_err(failed)?;
-        session.acknowledge(consumed).map_err(failed)?;
+        let consumed_frames = stamp.consumed(stamp.frames).map_err(failed)?;
+        session.acknowledge(consumed_frames).map_err(failed)?;
     }
     Ok(())
 }

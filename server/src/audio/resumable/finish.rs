@@ -154,7 +154,7 @@ mod tests {
         let quota =
             ApiError::QuotaExceeded { quota_bytes: 1, used_bytes: 1, needed_bytes: 1, is_exact: true };
         let conflict = ApiError::Conflict { code: "try_again", detail: detail() };
-        let damaged = ApiError::Unprocessable { code: "audio_damaged", detail: detail() };
+        let damage_error = ApiError::Unprocessable { code: "audio_damaged", detail: detail() };
         let unsupported = ApiError::UnsupportedMedia { detail: detail() };
         for (error, is_retried, expected) in [
             (busy(), true, Verdict::Retried),
@@ -166,7 +166,7 @@ mod tests {
             (ApiError::DecodeTimeout { detail: detail() }, false, Verdict::Kept),
             (quota, false, Verdict::Kept),
             (conflict, false, Verdict::Kept),
-            (damaged, false, Verdict::Refused),
+            (damage_error, false, Verdict::Refused),
             (unsupported, false, Verdict::Refused),
         ] {
             assert_eq!(Verdict::for_error(&error, is_retried), expected, "{error}");

@@ -76,12 +76,12 @@ async fn append_leased(
         write_result = match lease.renew_if_due().await {
             Ok(()) => {
                 let append_batch = move || {
-                    let added = batch.iter().try_for_each(|chunk| appender.add(chunk));
-                    (appender, added)
+                    let add_result = batch.iter().try_for_each(|chunk| appender.add(chunk));
+                    (appender, add_result)
                 };
-                let added;
-                (appender, added) = tokio::task::spawn_blocking(append_batch).await?;
-                added
+                let add_result;
+                (appender, add_result) = tokio::task::spawn_blocking(append_batch).await?;
+                add_result
             }
             Err(error) => Err(error),
         };

@@ -23,8 +23,11 @@ fn tone_at_minus_23(secs: u32) -> Vec<u8> {
 
 #[track_caller]
 fn assert_near(answer: &Value, field: &str, expected: f64, tolerance: f64) {
-    let found = answer[field].as_f64().unwrap_or(f64::NAN);
-    assert!((found - expected).abs() <= tolerance, "{field} is {found}, expected {expected}");
+    let measured_value = answer[field].as_f64().unwrap_or(f64::NAN);
+    assert!(
+        (measured_value - expected).abs() <= tolerance,
+        "{field} is {measured_value}, expected {expected}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,8 +50,8 @@ async fn analysis_measures_a_tone_correctly() {
     assert_near(&bands[16], "center_hz", 1_000.0, 1e-6);
     assert_near(&bands[16], "level_db", -23.0, 0.1);
     // The result is stored, and a task returns the same result.
-    let again = app.local(Method::POST, &path).send().await.expect(200);
-    assert_eq!(again, answer);
+    let second_answer = app.local(Method::POST, &path).send().await.expect(200);
+    assert_eq!(second_answer, answer);
     let started = app.local(Method::POST, &format!("{path}?async=true")).send().await.expect(202);
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = get(&app, &format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"))).await;
@@ -94,24 +97,24 @@ async fn a_reference_is_measured_and_not_stored() {
     let app = TestApp::start().await;
     let tone = tone_at_minus_23(5);
     let post = || app.local(Method::POST, REFERENCE);
-    let sent = with_form(post(), &[("hit.wav", &tone)]).send().await.expect(200);
-    assert_eq!((&sent["name"], stored_names(&app)), (&json!("hit.wav"), vec![]));
-    assert_near(&sent, "lufs", -23.0, 0.1);
-    assert_near(&sent, "true_peak_db", -23.0, 0.2);
-    assert_near(&sent, "spectral_centroid_hz", 1_000.0, 5.0);
-    assert_eq!(sent["third_octaves"].as_array().map(Vec::len), Some(30));
+    let analysis_answer = with_form(post(), &[("hit.wav", &tone)]).send().await.expect(200);
+    assert_eq!((&analysis_answer["name"], stored_names(&app)), (&json!("hit.wav"), vec![]));
+    assert_near(&analysis_answer, "lufs", -23.0, 0.1);
+    assert_near(&analysis_answer, "true_peak_db", -23.0, 0.2);
+    assert_near(&analysis_answer, "spectral_centroid_hz", 1_000.0, 5.0);
+    assert_eq!(analysis_answer["third_octaves"].as_array().map(Vec::len), Some(30));
     let file = uploaded(&app, "hit.wav", &tone).await;
-    let stored = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
-    assert_eq!(stored, sent);
-    assert_eq!(sent["warnings"], json!([]));
+    let stored_analysis = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
+    assert_eq!(stored_analysis, analysis_answer);
+    assert_eq!(analysis_answer["warnings"], json!([]));
     let mut stale = tone.clone();
     stale[4..8].fill(0);
     let warned = with_form(post(), &[("cut.wav", &stale)]).send().await.expect(200);
     assert_eq!(warned["warnings"].as_array().map(Vec::len), Some(1), "{warned}");
     assert_near(&warned, "lufs", -23.0, 0.1);
     let file = uploaded(&app, "cut.wav", &stale).await;
-    let kept = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
-    assert_eq!(kept["warnings"], warned["warnings"]);
+    let kept_file = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
+    assert_eq!(kept_file["warnings"], warned["warnings"]);
     post().json(&json!({ "audio_id": "nothing" })).send().await.problem(404, "not_found");
     post().json(&json!({ "id": 1 })).send().await.problem(400, "unexpected_json");
     post().send().await.problem(415, "unsupported_media_type");

@@ -39,9 +39,9 @@ async fn an_export_contains_the_exact_samples_of_a_clip() {
         (&json!([]), &json!([]))
     );
     assert_eq!(answer["receipt"]["song_secs"], 0.55);
-    let (before, from_clip) = samples.split_at(2 * 24_000);
-    let (clip, after) = from_clip.split_at(sound.len());
-    assert!(before.iter().chain(after).all(|sample| *sample == 0.0));
+    let (silent_frames, from_clip) = samples.split_at(2 * 24_000);
+    let (clip, remaining_frames) = from_clip.split_at(sound.len());
+    assert!(silent_frames.iter().chain(remaining_frames).all(|sample| *sample == 0.0));
     assert!(clip == sound);
 }
 

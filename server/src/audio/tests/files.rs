@@ -31,8 +31,8 @@ async fn lists_are_paged_and_searched() {
     for (number, name) in ["Kick 1.wav", "Kick_2.wav", "Größe.wav", "100%.wav"].into_iter().enumerate() {
         uploaded(&app, name, &float_wav(1, 48_000, &[number as f32 / 10.0; 10])).await;
     }
-    let all = get(&app, LIST).await.expect(200);
-    assert_eq!(names(&all), ["100%.wav", "Größe.wav", "Kick_2.wav", "Kick 1.wav"]);
+    let all_files = get(&app, LIST).await.expect(200);
+    assert_eq!(names(&all_files), ["100%.wav", "Größe.wav", "Kick_2.wav", "Kick 1.wav"]);
     let first = get(&app, &format!("{LIST}?limit=3")).await.expect(200);
     let cursor = first["next_cursor"].as_str().expect("more");
     let second = get(&app, &format!("{LIST}?limit=3&cursor={cursor}")).await.expect(200);
@@ -44,13 +44,13 @@ async fn lists_are_paged_and_searched() {
         ("GR%C3%96%C3%9FE", vec!["Größe.wav"]),
         ("nothing", vec![]),
     ] {
-        let found = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
-        assert_eq!(names(&found), expected, "{search}");
+        let file_page = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
+        assert_eq!(names(&file_page), expected, "{search}");
     }
     uploaded(&app, "Re\u{301}sume\u{301}.wav", &float_wav(1, 48_000, &[0.5; 10])).await;
     for search in ["r%C3%A9sum%C3%A9", "RE%CC%81SUME%CC%81"] {
-        let found = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
-        assert_eq!(names(&found).len(), 1, "{search}");
+        let file_page = get(&app, &format!("{LIST}?search={search}")).await.expect(200);
+        assert_eq!(names(&file_page).len(), 1, "{search}");
     }
     for query in ["search=%00", "tag=a%00"] {
         get(&app, &format!("{LIST}?{query}")).await.problem(400, "bad_query");
@@ -69,9 +69,9 @@ async fn files_are_found_by_their_tags() {
     let answer = put(json!({ "tags": ["Drums", " dark ", "drums", " DRUMS "] })).send().await.expect(200);
     assert_eq!(answer["tags"], json!(["dark", "Drums"]));
     for tag in ["dark", "drums", "DRUMS", "%20Drums%20"] {
-        let found = get(&app, &format!("{LIST}?tag={tag}")).await.expect(200);
-        assert_eq!(names(&found), ["a.wav"], "{tag}");
-        assert_eq!(found["items"][0]["tags"], json!(["dark", "Drums"]));
+        let file_page = get(&app, &format!("{LIST}?tag={tag}")).await.expect(200);
+        assert_eq!(names(&file_page), ["a.wav"], "{tag}");
+        assert_eq!(file_page["items"][0]["tags"], json!(["dark", "Drums"]));
     }
     // The same letter with an accent, encoded in two ways.
     put(json!({ "tags": ["Caf\u{e9}", "cafe\u{301}"] })).send().await.expect(200);
@@ -80,13 +80,13 @@ async fn files_are_found_by_their_tags() {
     }
     put(json!({ "tags": [] })).send().await.expect(200);
     assert_eq!(names(&get(&app, &format!("{LIST}?tag=dark")).await.expect(200)), [""; 0]);
-    for (bad, pointer, reason) in [
+    for (bad_upload, pointer, reason) in [
         (json!(["a", ""]), "/tags/1", "1 to 64 characters"),
         (json!(["x".repeat(65)]), "/tags/0", "65 characters; a tag has at most 64"),
         (json!(["a", "b", "a\nb"]), "/tags/2", "control character"),
         (json!(vec!["a"; 51]), "/tags", "51 tags; a file has at most 50"),
     ] {
-        let answer = put(json!({ "tags": bad })).send().await;
+        let answer = put(json!({ "tags": bad_upload })).send().await;
         let errors = answer.json()["errors"].clone();
         assert_eq!(errors[0]["pointer"], pointer, "{errors}");
         let detail = answer.problem(400, "bad_tags");
@@ -100,11 +100,11 @@ async fn a_download_returns_the_uploaded_bytes() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "Größe.mp3", MP3).await;
     let path = format!("{}/file", path_of(&file));
-    let whole = get(&app, &path).await;
-    assert_eq!((whole.status.as_u16(), whole.bytes.as_slice()), (200, MP3));
-    assert_eq!(whole.header("content-type"), "audio/mpeg");
-    assert!(whole.header("content-disposition").contains("Gr%C3%B6%C3%9Fe.mp3"));
-    assert_eq!(whole.header("accept-ranges"), "bytes");
+    let whole_file = get(&app, &path).await;
+    assert_eq!((whole_file.status.as_u16(), whole_file.bytes.as_slice()), (200, MP3));
+    assert_eq!(whole_file.header("content-type"), "audio/mpeg");
+    assert!(whole_file.header("content-disposition").contains("Gr%C3%B6%C3%9Fe.mp3"));
+    assert_eq!(whole_file.header("accept-ranges"), "bytes");
     let part = app.local(Method::GET, &path).header("range", "bytes=10-19").send().await;
     assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &MP3[10..20]));
     assert_eq!(part.header("content-range"), format!("bytes 10-19/{}", MP3.len()));
@@ -113,8 +113,9 @@ async fn a_download_returns_the_uploaded_bytes() {
         .send()
         .await
         .problem(416, "range_not_satisfiable");
-    let known = app.local(Method::GET, &path).header("if-none-match", whole.header("etag")).send().await;
-    known.expect(304);
+    let conditional_answer =
+        app.local(Method::GET, &path).header("if-none-match", whole_file.header("etag")).send().await;
+    conditional_answer.expect(304);
     get(&app, &format!("{path}?sample_rate_hz=48000")).await.problem(400, "bad_query");
     get(&app, &format!("{path}?format=ogg")).await.problem(400, "bad_query");
 }
@@ -161,10 +162,11 @@ async fn samples_are_converted_to_the_rate_of_a_project() {
     assert!(answer.bytes[FLOAT_HEADER_BYTES as usize..] == bytes, "differs from a conversion in one call");
     // The copy is stored, counts toward the quota, and is removed with the file.
     assert_eq!(stored_names(&app).len(), 4);
-    let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
-    assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
-    let again = app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
-    again.expect(304);
+    let stored_bytes = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
+    assert_eq!(stored_bytes, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
+    let second_answer =
+        app.local(Method::GET, &path).header("if-none-match", answer.header("etag")).send().await;
+    second_answer.expect(304);
     crate::orphans::collect(&app.state, Duration::ZERO, crate::clock::now_unix_ms()).await.expect("collects");
     assert_eq!(stored_names(&app).len(), 4);
     app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
@@ -201,8 +203,8 @@ async fn users_cannot_see_files_of_others() {
     }
     let tags = app.remote(Method::PUT, &format!("{path}/tags")).token(&two);
     tags.json(&json!({ "tags": ["x"] })).send().await.problem(404, "not_found");
-    let theirs = app.remote(Method::GET, LIST).token(&two).send().await.expect(200);
-    assert_eq!(names(&theirs), [""; 0]);
+    let bob_files = app.remote(Method::GET, LIST).token(&two).send().await.expect(200);
+    assert_eq!(names(&bob_files), [""; 0]);
     app.remote(Method::GET, LIST).send().await.problem(401, "token_missing");
     app.remote(Method::GET, &path).token(&one).send().await.expect(200);
     app.remote(Method::DELETE, &path).token(&one).send().await.expect(204);
@@ -291,9 +293,10 @@ async fn a_save_during_a_deletion_keeps_the_file() {
 async fn a_deleted_file_is_purged_after_its_retention() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
-    let [named, other] = [&bytes, &sine_wav(550.0, 48_000, 0.1)].map(|bytes| bytes.to_vec());
-    let (named, other) = (uploaded(&app, "a.wav", &named).await, uploaded(&app, "b.wav", &other).await);
-    for file in [&named, &other] {
+    let [named, other_file] = [&bytes, &sine_wav(550.0, 48_000, 0.1)].map(|bytes| bytes.to_vec());
+    let (named, other_file) =
+        (uploaded(&app, "a.wav", &named).await, uploaded(&app, "b.wav", &other_file).await);
+    for file in [&named, &other_file] {
         app.local(Method::DELETE, &path_of(file)).send().await.expect(204);
     }
     let quarantined = || app.state.blobs.list_quarantined().expect("lists").len();
@@ -313,7 +316,7 @@ async fn a_deleted_file_is_purged_after_its_retention() {
     crate::audio::remove_expired_deleted_files(&app.state, now_ms + 86_400_000).await.expect("purges");
     assert_eq!((stored_names(&app).len(), quarantined()), (3, 0));
     get(&app, &path_of(&named)).await.expect(200);
-    get(&app, &path_of(&other)).await.problem(404, "not_found");
+    get(&app, &path_of(&other_file)).await.problem(404, "not_found");
     let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM audio_contents")
         .fetch_one(&app.state.db)
         .await

@@ -33,9 +33,9 @@ async fn both_formats_contain_the_same_values() {
         .into_iter()
         .flat_map(|(first, end)| expected(first, end))
         .collect();
-    let whole = json!({ "version": 2, "channels": 2, "sample_rate": 44_100, "samples_per_pixel": 512, "bits": 16,
+    let whole_peaks = json!({ "version": 2, "channels": 2, "sample_rate": 44_100, "samples_per_pixel": 512, "bits": 16,
         "length": 4, "data": data });
-    assert_eq!(answer, whole);
+    assert_eq!(answer, whole_peaks);
     let binary = get(&app, &format!("{path}?samples_per_pixel=512")).await;
     assert_eq!((binary.status.as_u16(), binary.header("content-type")), (200, "application/octet-stream"));
     let number = |at: usize| u32::from_le_bytes(binary.bytes[at..at + 4].try_into().expect("four bytes"));
@@ -57,23 +57,23 @@ async fn every_resolution_and_part_can_be_requested() {
         let pixels = 2_000_usize.div_ceil(frames);
         let first = pixels / 2;
         let query = format!("{path}?format=json&samples_per_pixel={frames}&start={first}&pixels=1");
-        let found = data(get(&app, &query).await.expect(200));
+        let file_data = data(get(&app, &query).await.expect(200));
         assert_eq!(
-            found,
+            file_data,
             expected(first * frames, ((first + 1) * frames).min(2_000)),
             "{frames} frames per pixel"
         );
     }
-    let all = get(&app, &format!("{path}?format=json")).await.expect(200);
-    assert_eq!((&all["samples_per_pixel"], &all["length"]), (&json!(256), &json!(8)));
+    let all_peaks = get(&app, &format!("{path}?format=json")).await.expect(200);
+    assert_eq!((&all_peaks["samples_per_pixel"], &all_peaks["length"]), (&json!(256), &json!(8)));
     let tail = get(&app, &format!("{path}?format=json&start=6&pixels=99")).await.expect(200);
-    assert_eq!((tail["length"].as_u64(), data(tail)), (Some(2), data(all)[24..].to_vec()));
+    assert_eq!((tail["length"].as_u64(), data(tail)), (Some(2), data(all_peaks)[24..].to_vec()));
     let beyond = get(&app, &format!("{path}?format=json&start=99")).await.expect(200);
     assert_eq!((&beyond["length"], &beyond["data"]), (&json!(0), &json!([])));
-    for bad in
+    for bad_query in
         ["samples_per_pixel=0", "samples_per_pixel=300", "samples_per_pixel=131072", "bits=12", "format=png"]
     {
-        get(&app, &format!("{path}?{bad}")).await.problem(400, "bad_query");
+        get(&app, &format!("{path}?{bad_query}")).await.problem(400, "bad_query");
     }
 }
 
@@ -83,8 +83,8 @@ async fn unchanged_peaks_are_not_sent_again() {
     let tag = get(&app, &path).await.header("etag").to_owned();
     let call = app.local(axum::http::Method::GET, &path).header("if-none-match", &tag);
     call.send().await.expect(304);
-    let other = get(&app, &format!("{path}?bits=8")).await;
-    assert_ne!(other.header("etag"), tag);
+    let byte_peaks = get(&app, &format!("{path}?bits=8")).await;
+    assert_ne!(byte_peaks.header("etag"), tag);
     let token = app.token_of_new_user("other").await;
     app.remote(axum::http::Method::GET, &path).token(&token).send().await.problem(404, "not_found");
     app.remote(axum::http::Method::GET, &path).send().await.problem(401, "token_missing");

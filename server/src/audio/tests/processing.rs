@@ -65,10 +65,14 @@ async fn a_transposed_tone_has_the_pitch_and_keeps_its_length() {
     let slower = processed(&app, &file, json!({ "stretch": 1.37, "length_frames": 48_000 })).await;
     assert_eq!(slower["frames"], 65_760);
     assert_cents(frequency_hz(&samples_of(&app, &slower).await), 440.0, 3.0);
-    let both = processed(&app, &file, json!({ "stretch": 0.7, "pitch_cents": -350 })).await;
-    assert_eq!(both["frames"], 67_200);
+    let combined_result = processed(&app, &file, json!({ "stretch": 0.7, "pitch_cents": -350 })).await;
+    assert_eq!(combined_result["frames"], 67_200);
     // The pitch has steps of 1/512 of the product of both factors, here of 0.57: 6 cents.
-    assert_cents(frequency_hz(&samples_of(&app, &both).await), 440.0 * (-350.0_f64 / 1200.0).exp2(), 6.0);
+    assert_cents(
+        frequency_hz(&samples_of(&app, &combined_result).await),
+        440.0 * (-350.0_f64 / 1200.0).exp2(),
+        6.0,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,9 +94,13 @@ async fn stretched_clicks_keep_their_positions() {
         for start in &starts {
             let expected = (*start as f64 * stretch) as usize;
             let from = expected.saturating_sub(6_000);
-            let found = (from..expected + 6_000).find(|frame| samples[*frame].abs() > 0.2).expect("a click");
+            let click_frame =
+                (from..expected + 6_000).find(|frame| samples[*frame].abs() > 0.2).expect("a click");
             // 5 ms: an ear hears two clicks that are closer together as one.
-            assert!(found.abs_diff(expected) < 240, "{stretch}: click at {found}, expected {expected}");
+            assert!(
+                click_frame.abs_diff(expected) < 240,
+                "{stretch}: click at {click_frame}, expected {expected}"
+            );
         }
     }
 }
@@ -105,8 +113,8 @@ async fn a_file_reversed_twice_has_the_same_bits() {
     let reversed = processed(&app, &file, json!({ "reverse": true })).await;
     let backwards: Vec<f32> = samples.chunks(2).rev().flatten().copied().collect();
     assert_eq!(samples_of(&app, &reversed).await, backwards);
-    let twice = processed(&app, &reversed, json!({ "reverse": true })).await;
-    assert_eq!(samples_of(&app, &twice).await, samples);
+    let twice_reversed = processed(&app, &reversed, json!({ "reverse": true })).await;
+    assert_eq!(samples_of(&app, &twice_reversed).await, samples);
     // The same operations are not processed again.
     let task = task_of(&app, &file, json!({ "reverse": true, "stretch": 1 })).await;
     assert_eq!(task["result"], json!({ "file": reversed, "is_stored": true }));

@@ -133,34 +133,34 @@ async fn an_upload_of_deferred_length_ends_when_its_length_is_announced() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unfinished_uploads_are_listed_in_pages() {
     let app = TestApp::start().await;
-    let mut begun = Vec::new();
+    let mut begun_uploads = Vec::new();
     for name in ["a.wav", "b.wav", "c.wav"] {
-        begun.push(begin(&app, name, 1_000).await);
+        begun_uploads.push(begin(&app, name, 1_000).await);
     }
-    append(&app, &begun[1], 0, &[0; 400]).await.expect(204);
-    let whole = sine_wav(440.0, 48_000, 0.1);
-    let done = begin(&app, "done.wav", whole.len()).await;
-    let answer = append(&app, &done, 0, &whole).await;
+    append(&app, &begun_uploads[1], 0, &[0; 400]).await.expect(204);
+    let whole_file = sine_wav(440.0, 48_000, 0.1);
+    let finished_upload = begin(&app, "done.wav", whole_file.len()).await;
+    let answer = append(&app, &finished_upload, 0, &whole_file).await;
     task(&app, answer.header("songfoundry-task-id")).await;
-    let (mut found, mut query) = (Vec::new(), "?limit=2".to_owned());
+    let (mut listed_uploads, mut query) = (Vec::new(), "?limit=2".to_owned());
     for expected in [2, 1] {
         let page = get(&app, &format!("{UPLOADS}{query}")).await.expect(200);
         let items = page["items"].as_array().expect("items").clone();
         assert_eq!((items.len(), page["next_cursor"].is_null()), (expected, expected == 1), "{page}");
         query = format!("?limit=2&cursor={}", page["next_cursor"].as_str().unwrap_or_default());
-        found.extend(items);
+        listed_uploads.extend(items);
     }
     let mut locations: Vec<_> =
-        found.iter().map(|upload| upload["location"].as_str().expect("a path")).collect();
+        listed_uploads.iter().map(|upload| upload["location"].as_str().expect("a path")).collect();
     locations.sort_unstable();
-    begun.sort_unstable();
-    assert_eq!(locations, begun);
-    let second = found.iter().find(|upload| upload["name"] == "b.wav").expect("the second");
+    begun_uploads.sort_unstable();
+    assert_eq!(locations, begun_uploads);
+    let second = listed_uploads.iter().find(|upload| upload["name"] == "b.wav").expect("the second");
     assert_eq!((&second["offset_bytes"], &second["length_bytes"]), (&json!(400), &json!(1_000)));
     assert!(second["expires_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{second}");
     let token = app.token_of_new_user("other").await;
-    let theirs = app.remote(Method::GET, UPLOADS).token(&token).send().await.expect(200);
-    assert_eq!(theirs["items"], json!([]));
+    let user_uploads = app.remote(Method::GET, UPLOADS).token(&token).send().await.expect(200);
+    assert_eq!(user_uploads["items"], json!([]));
     app.remote(Method::GET, UPLOADS).send().await.problem(401, "token_missing");
     // This cursor is from the list of audio files.
     let cursor = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode("2026-01-01T00:00:00Z|x");
@@ -172,9 +172,9 @@ async fn bytes_before_a_broken_connection_are_kept() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.5);
     let path = begin(&app, "a.wav", bytes.len()).await;
-    let broken = stream::iter([Ok(bytes[..5_000].to_vec()), Err(std::io::Error::other("gone"))]);
+    let broken_body = stream::iter([Ok(bytes[..5_000].to_vec()), Err(std::io::Error::other("gone"))]);
     let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
-    call.raw(OCTETS, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
+    call.raw(OCTETS, Body::from_stream(broken_body)).send().await.problem(408, "body_incomplete");
     assert_eq!(offset(&app, &path).await, "5000");
     // Appends bytes beyond the stored offset, as if the service had been killed while it wrote.
     let id = path.rsplit('/').next().expect("an id");
@@ -213,10 +213,14 @@ async fn a_wrong_checksum_discards_the_part() {
         .send()
         .await
         .expect(204);
-    for bad in ["md5 abcd", "sha1", "sha1 ???"] {
-        let other = begin(&app, "b.wav", 10).await;
-        let call = tus(&app, Method::PATCH, &other).header("upload-offset", "0");
-        call.header("upload-checksum", bad).raw(OCTETS, "x").send().await.problem(400, "bad_upload_header");
+    for bad_checksum in ["md5 abcd", "sha1", "sha1 ???"] {
+        let other_upload = begin(&app, "b.wav", 10).await;
+        let call = tus(&app, Method::PATCH, &other_upload).header("upload-offset", "0");
+        call.header("upload-checksum", bad_checksum)
+            .raw(OCTETS, "x")
+            .send()
+            .await
+            .problem(400, "bad_upload_header");
     }
 }
 
@@ -234,9 +238,9 @@ async fn invalid_requests_are_refused_as_the_protocol_requires() {
         (options.header("tus-max-size"), options.header("tus-checksum-algorithm")),
         ("1000000", "sha1,sha256")
     );
-    let refused = app.local(Method::POST, UPLOADS).header("upload-length", "10").send().await;
-    refused.problem(412, "tus_version");
-    assert_eq!(refused.header("tus-version"), "1.0.0");
+    let refusal = app.local(Method::POST, UPLOADS).header("upload-length", "10").send().await;
+    refusal.problem(412, "tus_version");
+    assert_eq!(refusal.header("tus-version"), "1.0.0");
     for (length, status, code) in [
         ("1000001", 413, "too_large"),
         ("600000", 507, "quota_exceeded"),

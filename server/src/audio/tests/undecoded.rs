@@ -99,8 +99,8 @@ async fn the_service_starts_even_if_uploads_cannot_be_decoded() {
     // The uploads expired long ago.
     sqlx::query("UPDATE audio_uploads SET expires_secs = 1").execute(&app.state.db).await.expect("updates");
     resume(&app.state).await.expect("starts");
-    let listed = get(&app, UPLOADS).await.expect(200);
-    assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
+    let listed_uploads = get(&app, UPLOADS).await.expect(200);
+    assert_eq!(listed_uploads["items"].as_array().map(Vec::len), Some(2), "{listed_uploads}");
     release.send(()).expect("the task waits");
     assert!(app.state.tasks.wait_until_drained(std::time::Duration::from_secs(60)).await);
     for path in &paths {
@@ -133,11 +133,11 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
     // The file is 4 GB long when decoded.
     let bytes = silent_flac(15_000);
     let length = bytes.len().to_string();
-    let begun = call(&token, Method::POST, UPLOADS).header("upload-length", &length).send().await;
-    let path = begun.header("location").to_owned();
-    let sent = call(&token, Method::PATCH, &path).header("upload-offset", "0");
-    let sent = sent.raw(OCTETS, bytes).send().await;
-    let task = format!("/api/v1/tasks/{}", sent.header("songfoundry-task-id"));
+    let begun_upload = call(&token, Method::POST, UPLOADS).header("upload-length", &length).send().await;
+    let path = begun_upload.header("location").to_owned();
+    let upload_answer = call(&token, Method::PATCH, &path).header("upload-offset", "0");
+    let upload_answer = upload_answer.raw(OCTETS, bytes).send().await;
+    let task = format!("/api/v1/tasks/{}", upload_answer.header("songfoundry-task-id"));
     while call(&token, Method::GET, &task).send().await.expect(200)["state"] != "running" {
         tokio::task::yield_now().await;
     }

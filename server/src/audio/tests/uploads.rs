@@ -39,9 +39,9 @@ async fn a_file_is_stored_with_its_samples_and_peaks() {
     let on_disk: u64 = expected.iter().map(|name| std::fs::metadata(folder.join(name)).unwrap().len()).sum();
     assert_eq!(file["stored_bytes"], on_disk);
     let path = format!("{LIST}/{}", file["id"].as_str().expect("an id"));
-    let mut described = get(&app, &path).await.expect(200);
-    described["already_there"] = json!(false);
-    assert_eq!(described, file);
+    let mut described_file = get(&app, &path).await.expect(200);
+    described_file["already_there"] = json!(false);
+    assert_eq!(described_file, file);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,19 +70,23 @@ async fn identical_content_is_stored_once_for_all_users() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let first = uploaded(&app, "first.wav", &bytes).await;
-    let again = uploaded(&app, "second.wav", &bytes).await;
-    assert_eq!((&again["id"], &again["name"]), (&first["id"], &json!("first.wav")));
-    assert_eq!(again["already_there"], true);
+    let second_upload = uploaded(&app, "second.wav", &bytes).await;
+    assert_eq!((&second_upload["id"], &second_upload["name"]), (&first["id"], &json!("first.wav")));
+    assert_eq!(second_upload["already_there"], true);
     let token = app.token_of_new_user("other").await;
     let call = app.remote(Method::POST, UPLOAD).token(&token);
-    let theirs = with_form(call, &[("theirs.wav", &bytes)]).send().await.expect(201)["files"][0].clone();
-    assert_eq!((&theirs["sha256"], &theirs["already_there"]), (&first["sha256"], &json!(false)));
-    assert_ne!(theirs["id"], first["id"]);
+    let user_file = with_form(call, &[("theirs.wav", &bytes)]).send().await.expect(201)["files"][0].clone();
+    assert_eq!((&user_file["sha256"], &user_file["already_there"]), (&first["sha256"], &json!(false)));
+    assert_ne!(user_file["id"], first["id"]);
     assert_eq!(stored_names(&app).len(), 3);
     // The stored audio stays while any user has a file with the same bytes.
     for (call, expected) in [
         (app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())), 3),
-        (app.remote(Method::DELETE, &format!("{LIST}/{}", theirs["id"].as_str().unwrap())).token(&token), 0),
+        (
+            app.remote(Method::DELETE, &format!("{LIST}/{}", user_file["id"].as_str().unwrap()))
+                .token(&token),
+            0,
+        ),
     ] {
         call.send().await.expect(204);
         assert_eq!(stored_names(&app).len(), expected);
@@ -131,7 +135,7 @@ async fn errors_name_the_exceeded_limit() {
     // The limit also applies without a Content-Length.
     let pieces: Vec<_> = form(&[("a.wav", &wave)])
         .chunks(1_000)
-        .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
+        .map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec()))
         .collect();
     let call = app.local(Method::POST, UPLOAD);
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
@@ -193,13 +197,13 @@ async fn a_full_disk_refuses_an_upload() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_upload_stores_nothing() {
     let app = TestApp::start().await;
-    let whole = form(&[("a.wav", &sine_wav(440.0, 48_000, 1.0))]);
+    let whole_form = form(&[("a.wav", &sine_wav(440.0, 48_000, 1.0))]);
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
-    let broken = stream::iter([Ok(whole[..100_000].to_vec()), Err(std::io::Error::other("gone"))]);
+    let broken_body = stream::iter([Ok(whole_form[..100_000].to_vec()), Err(std::io::Error::other("gone"))]);
     let call = app.local(Method::POST, UPLOAD);
-    call.raw(&kind, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
+    call.raw(&kind, Body::from_stream(broken_body)).send().await.problem(408, "body_incomplete");
     let call = app.local(Method::POST, UPLOAD);
-    call.raw(&kind, whole[..100_000].to_vec()).send().await.problem(400, "bad_form");
+    call.raw(&kind, whole_form[..100_000].to_vec()).send().await.problem(400, "bad_form");
     // The thread that writes the file removes it, and may still be running.
     let is_removed = async {
         while !stored_names(&app).is_empty() {
@@ -221,8 +225,8 @@ async fn forms_without_files_are_refused() {
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
     post().raw(&kind, field).send().await.problem(400, "no_file");
     post().raw("audio/wav", "RIFF").send().await.problem(415, "unsupported_media_type");
-    let many: Vec<(&str, &[u8])> = vec![("a.wav", b"x"); 101];
-    upload(&app, &many).await.problem(400, "too_many_files");
+    let many_files: Vec<(&str, &[u8])> = vec![("a.wav", b"x"); 101];
+    upload(&app, &many_files).await.problem(400, "too_many_files");
     assert_eq!(stored_names(&app), [""; 0]);
 }
 

@@ -34,8 +34,8 @@ async fn cancelling_a_queued_upload_removes_its_files() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
     let release = busy_task(&app).await;
     let task = waiting_form(&app).await;
-    let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
-    assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
+    let cancel_answer = app.local(Method::DELETE, &task).send().await.expect(200);
+    assert_eq!((&cancel_answer["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
     release.send(()).expect("the task waits");
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
@@ -49,9 +49,9 @@ async fn an_upload_whose_attempts_were_all_interrupted_leaves_no_files() {
     let change =
         "UPDATE tasks SET state = 'running', attempt = 1, alive_until_ms = 1 WHERE kind = 'audio-upload'";
     sqlx::query(change).execute(&app.state.db).await.expect("updates");
-    let begun = Instant::now();
+    let start_time = Instant::now();
     while !stored_names(&app).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", stored_names(&app));
+        assert!(start_time.elapsed() < Duration::from_secs(20), "{:?}", stored_names(&app));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
@@ -74,9 +74,9 @@ async fn starting_the_service_continues_queued_uploads() {
     assert_eq!(stored_names(&app).len(), 2);
     release.send(()).expect("the task waits");
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
-    let done = get(&app, &task).await.expect(200);
-    assert_eq!(done["state"], "succeeded", "{done}");
-    assert_eq!(done["result"]["files"].as_array().map(Vec::len), Some(2), "{done}");
+    let finished_task = get(&app, &task).await.expect(200);
+    assert_eq!(finished_task["state"], "succeeded", "{finished_task}");
+    assert_eq!(finished_task["result"]["files"].as_array().map(Vec::len), Some(2), "{finished_task}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,11 +99,11 @@ async fn waiting_files_without_a_task_are_quarantined() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_long_file_per_processor_does_not_delay_other_users() {
     let app = TestApp::start().await;
-    let mut running = Vec::new();
+    let mut running_requests = Vec::new();
     for number in 0..processors() {
-        let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
+        let ((start_time, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
         let work = move |_: &_| {
-            begun.send(()).expect("the test waits");
+            start_time.send(()).expect("the test waits");
             // Receiving fails, and the work ends, when the test drops the sender.
             let _ = ending.recv();
             Ok(())
@@ -112,7 +112,7 @@ async fn one_long_file_per_processor_does_not_delay_other_users() {
         let user_id = format!("user {number}");
         tokio::spawn(async move { permits.run_for(&user_id, 1, work).await });
         has_begun.await.expect("the work runs");
-        running.push(end);
+        running_requests.push(end);
     }
     uploaded(&app, "short.wav", &sine_wav(440.0, 48_000, 0.1)).await;
 }

@@ -103,12 +103,12 @@ pub(in crate::auth) async fn failed_accounts(
 /// Sets the time of failures after `now_secs` to `now_secs`: they are in the future because the
 /// clock was set back.
 pub(in crate::auth) async fn clamp_to_clock(db: &Db, now_secs: i64) -> Result<(), sqlx::Error> {
-    let later: i64 =
+    let later_failures: i64 =
         sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM login_failures WHERE last_failed_secs > $1")
             .bind(now_secs)
             .fetch_one(db)
             .await?;
-    if later > 0 {
+    if later_failures > 0 {
         sqlx::query("UPDATE login_failures SET last_failed_secs = $1 WHERE last_failed_secs > $1")
             .bind(now_secs)
             .execute(db)

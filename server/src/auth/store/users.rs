@@ -254,10 +254,11 @@ pub(in crate::auth) async fn update_user(
     }
     let db_row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(&mut *transaction);
     let Some(db_row) = db_row.await? else { return Ok(ChangeOutcome::Missing) };
-    let before = UserRow::from_row(&db_row)?;
-    let (role, is_disabled) = (role.unwrap_or(before.role), is_disabled.unwrap_or(before.is_disabled));
+    let user_before = UserRow::from_row(&db_row)?;
+    let (role, is_disabled) =
+        (role.unwrap_or(user_before.role), is_disabled.unwrap_or(user_before.is_disabled));
     let is_active_admin = |role: Role, is_disabled: bool| role == Role::Admin && !is_disabled;
-    if is_active_admin(before.role, before.is_disabled) && !is_active_admin(role, is_disabled) {
+    if is_active_admin(user_before.role, user_before.is_disabled) && !is_active_admin(role, is_disabled) {
         let other_admins: i64 = sqlx::query_scalar(
             "SELECT CAST(COUNT(*) AS BIGINT) FROM users WHERE role = 'admin' AND disabled = 0 AND id <> $1",
         )
@@ -273,15 +274,15 @@ pub(in crate::auth) async fn update_user(
     )
     .bind(role.as_str())
     .bind(i64::from(is_disabled))
-    .bind(i64::from(is_disabled && !before.is_disabled))
+    .bind(i64::from(is_disabled && !user_before.is_disabled))
     .bind(id)
     .fetch_one(&mut *transaction)
     .await?;
     if !is_active_admin(role, is_disabled) {
-        unused_invites::delete(&mut transaction, &before.username, "").await?;
+        unused_invites::delete(&mut transaction, &user_before.username, "").await?;
     }
     transaction.commit().await?;
-    Ok(ChangeOutcome::Done(Box::new((before, UserRow::from_row(&db_row)?))))
+    Ok(ChangeOutcome::Done(Box::new((user_before, UserRow::from_row(&db_row)?))))
 }
 
 /// The result of a reset of a password.
@@ -296,7 +297,7 @@ pub(in crate::auth) enum ResetOutcome {
 }
 
 /// Sets a password that must be changed, ends all tokens and API keys, and deletes unused
-/// invitations, on behalf of `admin`, or of the operator of the machine if `admin` is `None`.
+/// invitations. `admin` is the acting administrator; `None` is the operator of the machine.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
     admin: Option<&ActingUser>,

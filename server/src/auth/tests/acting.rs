@@ -7,8 +7,8 @@ use crate::error::ApiError;
 use crate::test_app::TestApp;
 
 async fn acting(app: &TestApp, name: &str) -> ActingUser {
-    let row = users::find_by_username(&app.state.db, name).await.expect("reads").expect("an account");
-    super::acting(&row)
+    let user_row = users::find_by_username(&app.state.db, name).await.expect("reads").expect("an account");
+    super::acting(&user_row)
 }
 
 #[track_caller]
@@ -39,13 +39,15 @@ async fn a_demoted_or_disabled_administrator_cannot_undo_this_by_an_earlier_requ
 async fn an_api_key_requested_before_a_password_reset_is_not_created_afterwards() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
-    let (db, before) = (&app.state.db, acting(&app, "ada").await);
+    let (db, account_before) = (&app.state.db, acting(&app, "ada").await);
     let key = NewKey { name: "a script", sha256: "0", hint: "sfk" };
-    management::reset_password(db, &app.state.passwords, None, &before.id, None).await.expect("resets");
-    let outcome = keys::insert(db, &before, &key, 10).await.expect("asks");
+    management::reset_password(db, &app.state.passwords, None, &account_before.id, None)
+        .await
+        .expect("resets");
+    let outcome = keys::insert(db, &account_before, &key, 10).await.expect("asks");
     assert!(matches!(outcome, InsertOutcome::AccessEnded));
-    assert!(keys::read_of_user(db, &before.id).await.expect("reads").is_empty());
-    let after = acting(&app, "ada").await;
-    let outcome = keys::insert(db, &after, &key, 10).await.expect("asks");
+    assert!(keys::read_of_user(db, &account_before.id).await.expect("reads").is_empty());
+    let account_after = acting(&app, "ada").await;
+    let outcome = keys::insert(db, &account_after, &key, 10).await.expect("asks");
     assert!(matches!(outcome, InsertOutcome::Stored(_)));
 }

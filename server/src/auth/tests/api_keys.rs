@@ -21,27 +21,27 @@ async fn list(app: &TestApp, token: &str) -> Value {
 async fn a_key_is_shown_once_and_acts_as_its_owner() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let made = make(&app, &token, " nightly export ").await.expect(201);
-    let key = made["key"].as_str().expect("a key").to_owned();
+    let created_key = make(&app, &token, " nightly export ").await.expect(201);
+    let key = created_key["key"].as_str().expect("a key").to_owned();
     assert!(key.starts_with("sfk_") && key.len() == 47, "{key}");
-    assert_eq!(made["name"], "nightly export");
-    assert_eq!(made["hint"], key[..8]);
-    assert_eq!(made["last_used_at"], Value::Null);
+    assert_eq!(created_key["name"], "nightly export");
+    assert_eq!(created_key["hint"], key[..8]);
+    assert_eq!(created_key["last_used_at"], Value::Null);
 
     assert_eq!(me(&app, &key).await.expect(200)["username"], "ada");
     app.remote(Method::GET, "/api/v1/projects").token(&key).send().await.expect(200);
-    let listed = list(&app, &token).await;
-    assert_eq!(listed["items"].as_array().expect("keys").len(), 1);
-    assert!(listed["items"][0]["last_used_at"].is_string(), "{listed}");
-    assert_eq!(listed["items"][0]["id"], made["id"]);
-    assert_eq!(listed["most"], 20);
-    assert!(!listed.to_string().contains(&key), "{listed}");
+    let listed_keys = list(&app, &token).await;
+    assert_eq!(listed_keys["items"].as_array().expect("keys").len(), 1);
+    assert!(listed_keys["items"][0]["last_used_at"].is_string(), "{listed_keys}");
+    assert_eq!(listed_keys["items"][0]["id"], created_key["id"]);
+    assert_eq!(listed_keys["most"], 20);
+    assert!(!listed_keys.to_string().contains(&key), "{listed_keys}");
 
     // The database does not contain the key.
     let rows = sqlx::query("SELECT * FROM api_keys").fetch_all(&app.state.db).await.expect("reads");
     for column in 0..rows[0].len() {
-        let stored: Option<String> = rows[0].try_get(column).expect("text");
-        assert_ne!(stored.as_deref(), Some(key.as_str()));
+        let stored_key: Option<String> = rows[0].try_get(column).expect("text");
+        assert_ne!(stored_key.as_deref(), Some(key.as_str()));
     }
 }
 
@@ -49,13 +49,13 @@ async fn a_key_is_shown_once_and_acts_as_its_owner() {
 async fn a_deleted_key_is_invalid() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let made = make(&app, &token, "one").await.expect(201);
-    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let created_key = make(&app, &token, "one").await.expect(201);
+    let (id, key) = (created_key["id"].as_str().unwrap(), created_key["key"].as_str().unwrap());
     let path = format!("{KEYS}/{id}");
     // For another user, the key does not exist.
-    let other = app.token_of_new_user("bob").await;
-    app.remote(Method::DELETE, &path).token(&other).send().await.problem(404, "not_found");
-    assert_eq!(list(&app, &other).await["items"], json!([]));
+    let bob_token = app.token_of_new_user("bob").await;
+    app.remote(Method::DELETE, &path).token(&bob_token).send().await.problem(404, "not_found");
+    assert_eq!(list(&app, &bob_token).await["items"], json!([]));
     app.remote(Method::DELETE, &path).send().await.problem(401, "token_missing");
 
     app.remote(Method::DELETE, &path).token(&token).send().await.expect(204);
@@ -101,16 +101,17 @@ async fn names_and_number_of_keys_are_limited() {
     call.send().await.problem(400, "unexpected_json");
     app.remote(Method::POST, KEYS).json(&json!({ "name": "x" })).send().await.problem(401, "token_missing");
     // Concurrent requests must not exceed the limit.
-    let made = futures_util::future::join_all((0..5).map(|_| make(&app, &token, "x"))).await;
-    let (created, refused): (Vec<_>, Vec<_>) = made.iter().partition(|answer| answer.status == 201);
-    assert_eq!((created.len(), refused.len()), (2, 3));
-    for answer in refused {
+    let created_key = futures_util::future::join_all((0..5).map(|_| make(&app, &token, "x"))).await;
+    let (created_keys, refused_keys): (Vec<_>, Vec<_>) =
+        created_key.iter().partition(|answer| answer.status == 201);
+    assert_eq!((created_keys.len(), refused_keys.len()), (2, 3));
+    for answer in refused_keys {
         let detail = answer.problem(409, "too_many_api_keys");
         assert!(detail.contains("at most 2"), "{detail}");
     }
     // Keys of other users do not count toward the limit.
-    let other = app.token_of_new_user("bob").await;
-    make(&app, &other, "x").await.expect(201);
+    let bob_token = app.token_of_new_user("bob").await;
+    make(&app, &bob_token, "x").await.expect(201);
 }
 
 #[tokio::test]
@@ -141,7 +142,7 @@ async fn log_ins_and_keys_work_while_the_database_is_locked() {
     let lock = app.lock_database().await;
     let projects = || app.remote(Method::GET, "/api/v1/projects");
     projects().token(&key).send().await.expect(200);
-    let again = token(&log_in(&app, "ada", STRONG).await);
-    projects().token(&again).send().await.expect(200);
+    let second_token = token(&log_in(&app, "ada", STRONG).await);
+    projects().token(&second_token).send().await.expect(200);
     lock.release().await;
 }

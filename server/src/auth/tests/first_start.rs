@@ -10,8 +10,8 @@ use crate::test_app::TestApp;
 /// Restarts the service with these settings on the database of `app`. Returns the printed password.
 async fn restart(app: &TestApp, settings: &[(&str, &str)]) -> (TestApp, Option<String>) {
     let next = app.start_second_server_with(settings).await;
-    let printed = next.printed_password.clone();
-    (next, printed)
+    let printed_password = next.printed_password.clone();
+    (next, printed_password)
 }
 
 const CONTAINER: [(&str, &str); 2] =
@@ -22,14 +22,14 @@ async fn a_desktops_administrator_gets_a_password_when_local_trust_ends() {
     for settings in [&[("SF_TRUST_LOCAL", "off")][..], &CONTAINER] {
         let desktop = TestApp::start().await;
         assert_eq!(desktop.printed_password, None);
-        let (strict, printed) = restart(&desktop, settings).await;
-        let password = printed.expect("a printed password");
+        let (strict, printed_password) = restart(&desktop, settings).await;
+        let password = printed_password.expect("a printed password");
         let answer = log_in(&strict, "admin", &password).await;
         assert_eq!(answer.expect(200)["user"]["must_change_password"], true);
         me(&strict, &token(&answer)).await.expect(200);
         // The password is printed only once.
-        let (_, again) = restart(&desktop, settings).await;
-        assert_eq!(again, None);
+        let (_, second_password) = restart(&desktop, settings).await;
+        assert_eq!(second_password, None);
     }
 }
 
@@ -56,8 +56,8 @@ async fn no_password_is_printed_if_an_administrator_can_log_in() {
     let admin = users::find_by_username(&desktop.state.db, "admin").await.expect("reads").expect("admin");
     let admin = acting(&admin);
     users::update_user(&desktop.state.db, &admin, &ada.id, Some(Role::Admin), None).await.expect("changes");
-    let (strict, printed) = restart(&desktop, &CONTAINER).await;
-    assert_eq!(printed, None);
+    let (strict, printed_password) = restart(&desktop, &CONTAINER).await;
+    assert_eq!(printed_password, None);
     log_in(&strict, "ada", STRONG).await.expect(200);
     // A disabled administrator cannot log in.
     users::update_user(&desktop.state.db, &admin, &ada.id, None, Some(true)).await.expect("changes");

@@ -22,13 +22,18 @@ const STRONG: &str = "tuba-lattice-overbid-9";
 /// Creates a user, for the tests of all slices.
 pub(crate) async fn add_user(state: &AppState, username: &str, password: &str) -> String {
     let hash = state.passwords.hash(password.to_owned()).await.expect("hashes");
-    let made = users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
-    made.expect("a free name").id
+    let created_user =
+        users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
+    created_user.expect("a free name").id
 }
 
 /// Returns an account as the acting user of a change.
-fn acting(row: &UserRow) -> ActingUser {
-    ActingUser { id: row.id.clone(), role: row.role.as_str(), token_version: row.token_version }
+fn acting(user_row: &UserRow) -> ActingUser {
+    ActingUser {
+        id: user_row.id.clone(),
+        role: user_row.role.as_str(),
+        token_version: user_row.token_version,
+    }
 }
 
 async fn log_in(app: &TestApp, username: &str, password: &str) -> Answer {
@@ -47,19 +52,22 @@ async fn me(app: &TestApp, token: &str) -> Answer {
 #[tokio::test]
 async fn a_local_caller_is_the_administrator_with_and_without_a_token() {
     let app = TestApp::start().await;
-    let direct = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
-    assert_eq!(direct["username"], "admin");
-    assert_eq!(direct["role"], "admin");
-    assert_eq!(direct["must_change_password"], false);
+    let direct_answer = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
+    assert_eq!(direct_answer["username"], "admin");
+    assert_eq!(direct_answer["role"], "admin");
+    assert_eq!(direct_answer["must_change_password"], false);
     let answer = app.local(Method::POST, "/api/v1/auth/local").send().await;
     let body = answer.expect(200);
     assert_eq!(body["token_type"], "bearer");
     assert_eq!(body["expires_in"], 43_200);
-    assert_eq!((&body["user"]["id"], &body["user"]["username"]), (&direct["id"], &direct["username"]));
+    assert_eq!(
+        (&body["user"]["id"], &body["user"]["username"]),
+        (&direct_answer["id"], &direct_answer["username"])
+    );
     // The token is valid from anywhere, but does not make the caller local.
     let elsewhere = me(&app, &token(&answer)).await.expect(200);
-    assert_eq!(elsewhere["id"], direct["id"]);
-    assert_eq!((&direct["local"], &elsewhere["local"]), (&json!(true), &json!(false)));
+    assert_eq!(elsewhere["id"], direct_answer["id"]);
+    assert_eq!((&direct_answer["local"], &elsewhere["local"]), (&json!(true), &json!(false)));
 }
 
 #[tokio::test]
@@ -122,10 +130,10 @@ async fn a_password_logs_in_as_json_and_as_a_form() {
 async fn a_wrong_password_and_an_unknown_name_get_the_same_answer() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    let wrong = log_in(&app, "ada", "not it").await;
-    let unknown = log_in(&app, "bob", "not it").await;
-    wrong.problem(401, "bad_credentials");
-    assert_eq!(wrong.bytes, unknown.bytes);
+    let wrong_log_in = log_in(&app, "ada", "not it").await;
+    let unknown_log_in = log_in(&app, "bob", "not it").await;
+    wrong_log_in.problem(401, "bad_credentials");
+    assert_eq!(wrong_log_in.bytes, unknown_log_in.bytes);
     // The administrator of a desktop has no password, so an empty password does not log in either.
     log_in(&app, "admin", "").await.problem(401, "bad_credentials");
     log_in(&app, "ada", &"x".repeat(5000)).await.problem(401, "bad_credentials");

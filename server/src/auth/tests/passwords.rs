@@ -18,10 +18,10 @@ async fn a_password_change_ends_older_tokens() {
     let weak = json!({ "current_password": STRONG, "new_password": "password" });
     let detail = change(weak).await.problem(400, "weak_password");
     assert!(detail.contains("easy to guess"), "{detail}");
-    let long = json!({ "current_password": STRONG, "new_password": "x".repeat(2000) });
-    change(long).await.problem(400, "password_too_long");
-    let wrong = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
-    change(wrong).await.problem(403, "wrong_password");
+    let long_password = json!({ "current_password": STRONG, "new_password": "x".repeat(2000) });
+    change(long_password).await.problem(400, "password_too_long");
+    let wrong_body = json!({ "current_password": "wrong", "new_password": "vermilion-otter-413-quay" });
+    change(wrong_body).await.problem(403, "wrong_password");
     let missing = json!({ "new_password": "vermilion-otter-413-quay" });
     change(missing).await.problem(403, "wrong_password");
 
@@ -55,9 +55,10 @@ async fn the_first_password_of_a_container_must_be_changed() {
     }
     me(&app, &first).await.expect(200);
     let body = json!({ "current_password": printed, "new_password": "vermilion-otter-413-quay" });
-    let changed = app.remote(Method::POST, "/api/v1/auth/password").token(&first).json(&body).send().await;
-    assert_eq!(changed.expect(200)["user"]["must_change_password"], false);
-    let second = token(&changed);
+    let password_answer =
+        app.remote(Method::POST, "/api/v1/auth/password").token(&first).json(&body).send().await;
+    assert_eq!(password_answer.expect(200)["user"]["must_change_password"], false);
+    let second = token(&password_answer);
     app.remote(Method::GET, "/api/v1/projects").token(&second).send().await.expect(200);
 }
 
@@ -122,8 +123,8 @@ async fn a_new_password_must_differ_from_the_current_one() {
 #[tokio::test]
 async fn the_administrator_of_a_desktop_can_set_a_first_password() {
     let app = TestApp::start().await;
-    let before = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
-    assert_eq!(before["has_password"], false);
+    let answer_before = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
+    assert_eq!(answer_before["has_password"], false);
     let body = json!({ "new_password": STRONG });
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     assert_eq!(answer.expect(200)["user"]["has_password"], true);
@@ -139,14 +140,14 @@ async fn a_body_with_an_unknown_field_is_refused() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let token = token(&log_in(&app, "ada", STRONG).await);
-    let other = "correct horse battery staple 7";
+    let other_password = "correct horse battery staple 7";
     for (method, path, body) in [
         (
             Method::POST,
             "/api/v1/auth/password",
-            json!({ "current_password": STRONG, "new_password": other, "x": 1 }),
+            json!({ "current_password": STRONG, "new_password": other_password, "x": 1 }),
         ),
-        (Method::POST, "/api/v1/auth/password-strength", json!({ "password": other, "x": 1 })),
+        (Method::POST, "/api/v1/auth/password-strength", json!({ "password": other_password, "x": 1 })),
         (Method::PUT, "/api/v1/projects/temp", json!({ "client_id": "c", "project": {}, "x": 1 })),
     ] {
         let detail =

@@ -16,8 +16,8 @@ async fn register(app: &TestApp, username: &str, password: &str, invite: Option<
 }
 
 async fn invite(app: &TestApp, body: Value) -> String {
-    let made = app.local(Method::POST, INVITES).json(&body).send().await.expect(201);
-    made["code"].as_str().expect("a code").to_owned()
+    let created_invite = app.local(Method::POST, INVITES).json(&body).send().await.expect(201);
+    created_invite["code"].as_str().expect("a code").to_owned()
 }
 
 async fn start_with_invitations() -> TestApp {
@@ -43,9 +43,9 @@ async fn open_registration_creates_accounts_with_the_role_user() {
     let user = &answer.expect(201)["user"];
     assert_eq!((&user["username"], &user["role"]), (&json!("ada"), &json!("user")));
     assert_eq!(user["must_change_password"], false);
-    let made = answer.json()["access_token"].as_str().expect("a token").to_owned();
-    me(&app, &made).await.expect(200);
-    app.remote(Method::GET, "/api/v1/projects").token(&made).send().await.expect(200);
+    let created_invite = answer.json()["access_token"].as_str().expect("a token").to_owned();
+    me(&app, &created_invite).await.expect(200);
+    app.remote(Method::GET, "/api/v1/projects").token(&created_invite).send().await.expect(200);
     log_in(&app, "ada", STRONG).await.expect(200);
 
     register(&app, "ADA", STRONG, None).await.problem(409, "username_taken");
@@ -55,8 +55,8 @@ async fn open_registration_creates_accounts_with_the_role_user() {
     register(&app, "bob", "password", None).await.problem(400, "weak_password");
     register(&app, "bob", &"x".repeat(1025), None).await.problem(400, "password_too_long");
     register(&app, "bob", STRONG, Some("sfi_nonsense")).await.problem(403, "invite_invalid");
-    let more = json!({ "username": "bob", "password": STRONG, "role": "admin" });
-    app.remote(Method::POST, REGISTER).json(&more).send().await.problem(400, "unexpected_json");
+    let extra_body = json!({ "username": "bob", "password": STRONG, "role": "admin" });
+    app.remote(Method::POST, REGISTER).json(&extra_body).send().await.problem(400, "unexpected_json");
 }
 
 #[tokio::test]
@@ -71,10 +71,10 @@ async fn an_invitation_creates_one_account_with_its_role() {
     let answer = register(&app, "ada", STRONG, Some(&format!(" {code} "))).await;
     assert_eq!(answer.expect(201)["user"]["role"], "admin");
     register(&app, "bob", STRONG, Some(&code)).await.problem(403, "invite_invalid");
-    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
-    assert_eq!(listed["items"][0]["state"], "used");
-    assert_eq!(listed["items"][0]["used_by"], "ada");
-    assert!(!listed.to_string().contains(&code));
+    let listed_invites = app.local(Method::GET, INVITES).send().await.expect(200);
+    assert_eq!(listed_invites["items"][0]["state"], "used");
+    assert_eq!(listed_invites["items"][0]["used_by"], "ada");
+    assert!(!listed_invites.to_string().contains(&code));
 }
 
 #[tokio::test]
@@ -84,8 +84,8 @@ async fn concurrent_registrations_use_an_invitation_once() {
     let names = ["ada", "bob", "cyd", "dee"];
     let registering = names.map(|name| register(&app, name, STRONG, Some(&code)));
     let answers = join_all(registering).await;
-    let made = answers.iter().filter(|answer| answer.status == 201).count();
-    assert_eq!(made, 1);
+    let created_invite = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(created_invite, 1);
     for answer in answers.iter().filter(|answer| answer.status != 201) {
         answer.problem(403, "invite_invalid");
     }
@@ -116,15 +116,19 @@ async fn guessing_invitations_is_slowed_down() {
 async fn an_expired_or_deleted_invitation_is_invalid() {
     let app = start_with_invitations().await;
     let code = invite(&app, json!({})).await;
-    let past = crate::clock::text_in(-1);
-    sqlx::query("UPDATE invites SET expires_at = $1").bind(past).execute(&app.state.db).await.expect("ages");
+    let expired_time = crate::clock::text_in(-1);
+    sqlx::query("UPDATE invites SET expires_at = $1")
+        .bind(expired_time)
+        .execute(&app.state.db)
+        .await
+        .expect("ages");
     register(&app, "ada", STRONG, Some(&code)).await.problem(403, "invite_invalid");
-    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
-    assert_eq!(listed["items"][0]["state"], "expired");
+    let listed_invites = app.local(Method::GET, INVITES).send().await.expect(200);
+    assert_eq!(listed_invites["items"][0]["state"], "expired");
 
     let code = invite(&app, json!({})).await;
-    let listed = app.local(Method::GET, INVITES).send().await.expect(200);
-    let path = format!("{INVITES}/{}", listed["items"][0]["id"].as_str().expect("an id"));
+    let listed_invites = app.local(Method::GET, INVITES).send().await.expect(200);
+    let path = format!("{INVITES}/{}", listed_invites["items"][0]["id"].as_str().expect("an id"));
     app.local(Method::DELETE, &path).send().await.expect(204);
     register(&app, "ada", STRONG, Some(&code)).await.problem(403, "invite_invalid");
 }
@@ -142,7 +146,7 @@ async fn invitations_end_with_the_rights_of_the_administrator_who_created_them()
         let id = me(&app, &token).await.expect(200)["id"].as_str().expect("an id").to_owned();
         change(&id, json!({ "role": "admin" })).await.expect(200);
         let request = app.remote(Method::POST, INVITES).token(&token).json(&json!({ "role": "admin" }));
-        let made = request.send().await.expect(201);
+        let created_invite = request.send().await.expect(201);
         match administrator_change {
             "demoted" => drop(change(&id, json!({ "role": "user" })).await.expect(200)),
             "disabled" => drop(change(&id, json!({ "disabled": true })).await.expect(200)),
@@ -152,7 +156,7 @@ async fn invitations_end_with_the_rights_of_the_administrator_who_created_them()
             }
             _ => {}
         }
-        let answer = register(&app, &format!("{name}-2"), STRONG, made["code"].as_str()).await;
+        let answer = register(&app, &format!("{name}-2"), STRONG, created_invite["code"].as_str()).await;
         match administrator_change {
             "still an administrator" => drop(answer.expect(201)),
             _ => drop(answer.problem(403, "invite_invalid")),
@@ -244,16 +248,20 @@ async fn an_administrator_can_list_and_lift_throttled_registrations() {
     waiting.problem(429, "too_many_requests");
     assert!(waiting.header("retry-after").parse::<u64>().is_ok_and(|secs| (1..=8).contains(&secs)));
     let throttled = "/api/v1/admin/throttled";
-    let listed = app.local(Method::GET, throttled).send().await.expect(200);
-    let entry = &listed["items"][0];
-    assert_eq!((&entry["kind"], &entry["failures"]), (&json!("registrations"), &json!(3)), "{listed}");
+    let listed_invites = app.local(Method::GET, throttled).send().await.expect(200);
+    let entry = &listed_invites["items"][0];
+    assert_eq!(
+        (&entry["kind"], &entry["failures"]),
+        (&json!("registrations"), &json!(3)),
+        "{listed_invites}"
+    );
     assert_eq!((&entry["address"], &entry["username"]), (&json!("192.0.2.77"), &Value::Null));
     let lift = |address: &str| app.local(Method::DELETE, &format!("{throttled}?address={address}")).send();
     assert_eq!(lift("192.0.2.78").await.expect(200)["lifted"], 0);
     assert_eq!(lift("192.0.2.77").await.expect(200)["lifted"], 1);
     register(&app, "ada", STRONG, None).await.expect(201);
-    let listed = app.local(Method::GET, throttled).send().await.expect(200);
-    assert_eq!(listed["items"], json!([]));
+    let listed_invites = app.local(Method::GET, throttled).send().await.expect(200);
+    assert_eq!(listed_invites["items"], json!([]));
 }
 
 #[tokio::test]
@@ -280,7 +288,7 @@ async fn mass_registration_is_slowed_down() {
 
 async fn assert_token_is_valid(app: &TestApp, answer: &Answer) {
     answer.expect(201);
-    let made = answer.json()["access_token"].as_str().expect("a token").to_owned();
-    me(app, &made).await.expect(200);
+    let created_invite = answer.json()["access_token"].as_str().expect("a token").to_owned();
+    me(app, &created_invite).await.expect(200);
     assert!(!token(&log_in(app, "ada", STRONG).await).is_empty());
 }

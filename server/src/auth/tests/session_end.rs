@@ -41,20 +41,21 @@ async fn projects(app: &TestApp, token: &str) -> Value {
 async fn a_slow_request_is_refused_after_its_caller_has_lost_access() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let other = app.token_of("ada").await;
+    let other_token = app.token_of("ada").await;
     save_slowly(&app, &token, log_out(&app, &token)).await.problem(401, "token_ended");
 
-    let key = app.create_api_key(&other).await;
+    let key = app.create_api_key(&other_token).await;
     let delete_key = async {
-        let keys = app.remote(Method::GET, "/api/v1/auth/api-keys").token(&other).send().await.expect(200);
+        let keys =
+            app.remote(Method::GET, "/api/v1/auth/api-keys").token(&other_token).send().await.expect(200);
         let path = format!("/api/v1/auth/api-keys/{}", keys["items"][0]["id"].as_str().expect("an id"));
-        app.remote(Method::DELETE, &path).token(&other).send().await.expect(204);
+        app.remote(Method::DELETE, &path).token(&other_token).send().await.expect(204);
     };
     save_slowly(&app, &key, delete_key).await.problem(401, "api_key_invalid");
-    assert_eq!(projects(&app, &other).await, json!([]));
+    assert_eq!(projects(&app, &other_token).await, json!([]));
 
-    save_slowly(&app, &other, async {}).await.expect(201);
-    assert_eq!(projects(&app, &other).await[0]["project_id"], "slow");
+    save_slowly(&app, &other_token, async {}).await.expect(201);
+    assert_eq!(projects(&app, &other_token).await[0]["project_id"], "slow");
 }
 
 #[tokio::test]

@@ -20,10 +20,10 @@ async fn repeated_failures_are_slowed_down_and_refused() {
         log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
     }
     for _ in 0..3 {
-        let refused = log_in(&app, "ada", "wrong").await;
-        let detail = refused.problem(429, "too_many_requests");
+        let refused_answer = log_in(&app, "ada", "wrong").await;
+        let detail = refused_answer.problem(429, "too_many_requests");
         assert!(detail.contains("password is wrong") && detail.contains("try again in"), "{detail}");
-        assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|secs| secs >= 1));
+        assert!(refused_answer.header("retry-after").parse::<u64>().is_ok_and(|secs| secs >= 1));
     }
     // The correct password is accepted, and another account at the same address is not delayed.
     add_user(&app.state, "bob", STRONG).await;
@@ -52,12 +52,12 @@ async fn log_in_from(app: &TestApp, address: &str, username: &str, password: &st
 async fn guessing_from_elsewhere_does_not_lock_the_owner_out() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    let mut refused = 0;
+    let mut refused_answer = 0;
     for _ in 0..10 {
         let answer = log_in_from(&app, "198.51.100.9", "ada", "wrong").await;
-        refused += u32::from(answer.status == 429);
+        refused_answer += u32::from(answer.status == 429);
     }
-    assert!(refused >= 3, "{refused} of 10 guesses were refused");
+    assert!(refused_answer >= 3, "{refused_answer} of 10 guesses were refused");
     log_in_from(&app, "203.0.113.5", "ada", STRONG).await.expect(200);
 }
 
@@ -210,8 +210,8 @@ async fn add_pupils(app: &TestApp, count: usize) {
     let hash = app.state.passwords.hash(STRONG.to_owned()).await.expect("hashes");
     for number in 0..count {
         let name = format!("pupil{number}");
-        let made = users::insert(&app.state.db, &name, Role::User, Some(&hash), false).await;
-        made.expect("stores").expect("a free name");
+        let created_user = users::insert(&app.state.db, &name, Role::User, Some(&hash), false).await;
+        created_user.expect("stores").expect("a free name");
     }
 }
 
@@ -252,23 +252,23 @@ async fn a_log_in_clears_the_failures_of_its_account() {
 async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
     let app = TestApp::with(&[("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3")]).await;
     add_pupils(&app, 3).await;
-    let known = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
+    let known_token = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     // An account that is unknown at the address waits in the queue; a known one does not.
     let permits = app.state.throttle.fill_unknown_queue(SCHOOL).await;
-    let mut unknown = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
+    let mut unknown_log_in = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
         biased;
-        answer = &mut unknown => panic!("an unknown account overtook the queue: {}", answer.status),
+        answer = &mut unknown_log_in => panic!("an unknown account overtook the queue: {}", answer.status),
         answer = log_in_from(&app, SCHOOL, "pupil0", STRONG) => drop(answer.expect(200)),
     }
     // A session stays valid, and its user can change the password.
     let body = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
-    let call = app.from(SCHOOL, Method::POST, "/api/v1/auth/password").token(&known).json(&body);
+    let call = app.from(SCHOOL, Method::POST, "/api/v1/auth/password").token(&known_token).json(&body);
     call.send().await.expect(200);
     log_in_from(&app, "203.0.113.9", "pupil2", STRONG).await.expect(200);
     drop(permits);
-    unknown.await.expect(200);
+    unknown_log_in.await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -384,14 +384,14 @@ async fn a_guess_counts_even_if_the_client_disconnects() {
     add_user(&app.state, "ada", STRONG).await;
     // The client disconnects after different times, in some cases between the check and the answer.
     for disconnects_after_ms in (1..).flat_map(|ms| [ms; 3]) {
-        let before = failures(&app).await;
+        let failures_before = failures(&app).await;
         let guess = log_in(&app, "ada", "wrong");
         if tokio::time::timeout(Duration::from_millis(disconnects_after_ms), guess).await.is_ok() {
             continue;
         }
         // This log-in is checked only after the running check.
         log_in(&app, "nobody", "wrong").await;
-        if failures(&app).await > before + 1 {
+        if failures(&app).await > failures_before + 1 {
             return;
         }
         assert!(disconnects_after_ms < 2_000, "no guess of a disconnected client was counted");
@@ -419,8 +419,8 @@ async fn failures_expire_after_the_clock_was_set_back() {
 const THROTTLED: &str = "/api/v1/admin/throttled";
 
 async fn throttled(app: &TestApp) -> Vec<Value> {
-    let listed = app.local(Method::GET, THROTTLED).send().await.expect(200);
-    listed["items"].as_array().expect("a list").clone()
+    let throttled_entries = app.local(Method::GET, THROTTLED).send().await.expect(200);
+    throttled_entries["items"].as_array().expect("a list").clone()
 }
 
 #[tokio::test]
@@ -435,14 +435,15 @@ async fn an_administrator_can_list_and_lift_throttling() {
     for address in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
         log_in_from(&app, address, "pupil1", "wrong").await.problem(401, "bad_credentials");
     }
-    let listed = throttled(&app).await;
-    assert_eq!(listed.len(), 2, "{listed:?}");
-    let entry_of = |kind: &str| listed.iter().find(|entry| entry["kind"] == kind).expect("an entry");
+    let throttled_entries = throttled(&app).await;
+    assert_eq!(throttled_entries.len(), 2, "{throttled_entries:?}");
+    let entry_of =
+        |kind: &str| throttled_entries.iter().find(|entry| entry["kind"] == kind).expect("an entry");
     let (address, account) = (entry_of("address"), entry_of("account"));
     assert_eq!((&address["address"], &address["username"]), (&json!(SCHOOL), &Value::Null));
     assert_eq!((&account["address"], &account["username"]), (&Value::Null, &json!("pupil1")));
     assert_eq!((&address["failures"], &account["failures"]), (&json!(3), &json!(3)));
-    for entry in &listed {
+    for entry in &throttled_entries {
         assert!(entry["last_failed_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{entry}");
         assert!(entry["retry_after_secs"].as_u64().is_some_and(|secs| secs <= 900), "{entry}");
     }
@@ -474,10 +475,15 @@ async fn one_account_at_one_address_is_listed_and_lifted() {
     for _ in 0..5 {
         log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
     }
-    let listed = throttled(&app).await;
-    assert_eq!(listed.len(), 1, "{listed:?}");
+    let throttled_entries = throttled(&app).await;
+    assert_eq!(throttled_entries.len(), 1, "{throttled_entries:?}");
     assert_eq!(
-        (&listed[0]["kind"], &listed[0]["username"], &listed[0]["address"], &listed[0]["failures"]),
+        (
+            &throttled_entries[0]["kind"],
+            &throttled_entries[0]["username"],
+            &throttled_entries[0]["address"],
+            &throttled_entries[0]["failures"]
+        ),
         (&json!("account_at_address"), &json!("ada"), &json!("192.0.2.77"), &json!(5))
     );
     let at_other_address = app.local(Method::DELETE, &format!("{THROTTLED}?username=ada&address=192.0.2.78"));

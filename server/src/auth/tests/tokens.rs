@@ -36,8 +36,8 @@ async fn only_genuine_current_tokens_are_accepted() {
 
     me(&app, &forged(&header, &claims(now + 60, 1), signed)).await.expect(200);
 
-    let expired = forged(&header, &claims(now - 1, 1), signed);
-    me(&app, &expired).await.problem(401, "token_expired");
+    let expired_token = forged(&header, &claims(now - 1, 1), signed);
+    me(&app, &expired_token).await.problem(401, "token_expired");
     let old = forged(&header, &claims(now + 60, 0), signed);
     me(&app, &old).await.problem(401, "token_ended");
     let without_end = json!({ "sub": id, "role": "user", "ver": 1, "iat": now, "jti": "x" });
@@ -89,8 +89,8 @@ async fn tokens_are_renewed_and_ended() {
     assert_ne!(first, second);
     me(&app, &first).await.expect(200);
     app.remote(Method::POST, "/api/v1/auth/logout").token(&second).send().await.expect(204);
-    for ended in [&first, &second] {
-        me(&app, ended).await.problem(401, "token_ended");
+    for ended_token in [&first, &second] {
+        me(&app, ended_token).await.problem(401, "token_ended");
     }
     app.remote(Method::POST, "/api/v1/auth/refresh").send().await.problem(401, "token_missing");
 }
@@ -108,8 +108,8 @@ async fn a_log_out_ends_only_its_log_in() {
     log_out(&first, "everywhere=perhaps").await.problem(400, "bad_query");
     log_out(&renewed, "everywhere=false").await.expect(204);
     // `first` is the token that `renewed` was renewed from, so both belong to the same log-in.
-    for ended in [&first, &renewed] {
-        me(&app, ended).await.problem(401, "token_ended");
+    for ended_token in [&first, &renewed] {
+        me(&app, ended_token).await.problem(401, "token_ended");
     }
     log_out(&first, "everywhere=false").await.problem(401, "token_ended");
     me(&app, &second).await.expect(200);
@@ -134,7 +134,7 @@ async fn a_log_out_can_end_all_log_ins() {
     me(&app, &sessions[0]).await.problem(401, "token_ended");
     me(&app, &sessions[1]).await.expect(200);
     log_out(&sessions[1], "?everywhere=true").await.expect(204);
-    for ended in &sessions {
-        me(&app, ended).await.problem(401, "token_ended");
+    for ended_token in &sessions {
+        me(&app, ended_token).await.problem(401, "token_ended");
     }
 }

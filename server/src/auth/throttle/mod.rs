@@ -16,11 +16,12 @@
 //!
 //! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address from which it
 //! has logged in. The counters are in the database, so they survive restarts and are shared by all
-//! nodes. A process checks attempts on one account from one known address one at a time, and
-//! likewise the attempts on one account from all unknown addresses ([`unknown_queue`]). So parallel
-//! attempts cannot pass before the first is counted. Each connection has at most one queued
-//! attempt, and known accounts do not wait for unknown ones. If a client disconnects, its queued
-//! attempt is dropped unchecked. Registrations are counted per address only ([`registration`]).
+//! nodes. A process checks attempts on one account from one known address one at a time. It does
+//! the same with the attempts on one account from all unknown addresses ([`unknown_queue`]). So
+//! parallel attempts cannot pass before the first is counted. Each connection has at most one
+//! queued attempt, and known accounts do not wait for unknown ones. If a client disconnects, its
+//! queued attempt is dropped unchecked. Registrations are counted per address only
+//! ([`registration`]).
 
 mod overview;
 mod registration;

@@ -36,11 +36,12 @@ impl Throttle {
         let rule = self.rules.registrations;
         let (network, now_secs) = (network_of(address), clock::now_unix_secs());
         let since_secs = now_secs - COUNT_RESET_SECS;
-        let before = registrations::clamp_and_read_attempts(db, &network, now_secs, since_secs).await?;
-        rule.check(before, now_secs)?;
+        let earlier_attempts =
+            registrations::clamp_and_read_attempts(db, &network, now_secs, since_secs).await?;
+        rule.check(earlier_attempts, now_secs)?;
         let count = registrations::count_registrations(db, &network, now_secs, since_secs).await?;
         // If the count rose by more than one, other requests were admitted in the meantime.
-        if count > rule.free_attempts && count > before.count + 1 {
+        if count > rule.free_attempts && count > earlier_attempts.count + 1 {
             rule.refuse_for(rule.wait_secs(count).unsigned_abs())?;
         }
         Ok(())

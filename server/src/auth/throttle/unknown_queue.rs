@@ -2,8 +2,8 @@
 //!
 //! Attempts on one account are checked one at a time, over all addresses together. Each address has
 //! a limited number of check slots. Among the attempts that may start, the oldest starts first. So
-//! a flood from one address does not block accounts at other addresses, and guesses for one account
-//! do not block other accounts at the same address.
+//! a flood from one address does not block accounts at other addresses. Guesses for one account do
+//! not block other accounts at the same address.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

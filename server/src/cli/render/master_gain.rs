@@ -56,8 +56,8 @@ mod tests {
         assert_eq!(values(0).collect::<Vec<_>>(), [-144.0, -9.0]);
         assert_eq!(values(1).collect::<Vec<_>>(), [0.5]);
         assert_eq!(changed(-1e6).expect("silence").volume_db, -144.0);
-        let refused = changed(22.5).expect_err("too loud");
-        assert_eq!(refused, "--gain-db 22.5 raises the master from 2 to 24.5 dB; the maximum is 24 dB");
+        let refusal = changed(22.5).expect_err("too loud");
+        assert_eq!(refusal, "--gain-db 22.5 raises the master from 2 to 24.5 dB; the maximum is 24 dB");
         assert!(changed(f64::NAN).is_err());
     }
 }

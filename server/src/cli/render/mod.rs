@@ -249,7 +249,7 @@ impl Batch<'_> {
             bail!("the whole render is silent; {} was not written (--strict)", output_path.display());
         }
         for ((path, options, output), report) in outputs.into_iter().zip(reports.into_iter().flatten()) {
-            let mut out = output.finish()?;
+            let mut standard_output = output.finish()?;
             let render_warnings = report.warnings();
             render_warnings.iter().for_each(warn);
             let summary = Summary {
@@ -263,8 +263,8 @@ impl Batch<'_> {
                 warnings: warnings.iter().cloned().chain(render_warnings).collect(),
             };
             match (args.json, args.file.quiet) {
-                (true, _) => summary.print_json(&mut out)?,
-                (false, false) => summary.print(&mut out)?,
+                (true, _) => summary.print_json(&mut standard_output)?,
+                (false, false) => summary.print(&mut standard_output)?,
                 (false, true) => {}
             }
         }

@@ -128,9 +128,9 @@ impl Resources {
             return (template.to_owned(), false);
         };
         let id = self.0.get(before);
-        let after = remainder.split_once('}').expect("a parameter").1.replace("{n}", "1");
-        assert!(!after.contains('{'), "{template} has a parameter that this test does not know");
-        (format!("{before}{}{after}", id.map_or("nobodys-id", String::as_str)), id.is_some())
+        let path_end = remainder.split_once('}').expect("a parameter").1.replace("{n}", "1");
+        assert!(!path_end.contains('{'), "{template} has a parameter that this test does not know");
+        (format!("{before}{}{path_end}", id.map_or("nobodys-id", String::as_str)), id.is_some())
     }
 }
 
@@ -170,7 +170,7 @@ fn check(operation: &Operation, caller: Caller, answer: &Answer, is_resource: bo
     // A wrong name or password at a log-in has a separate code.
     assert!(status != 401 || code == "wrong_credentials", "{about}");
     let authorization_codes = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
-    assert!(!authorization_codes.iter().any(|refused| code == *refused), "{about}");
+    assert!(!authorization_codes.iter().any(|refused_code| code == *refused_code), "{about}");
     // Only its owner can use the resources of an account.
     if is_resource && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
         assert!((400..500).contains(&status), "{about}");
@@ -182,9 +182,9 @@ async fn every_operation_admits_exactly_the_described_callers() {
     let app = TestApp::start().await;
     let owner = app.token_of_new_user("ada").await;
     let admin = app.admin_token().await;
-    let made =
+    let created_resource =
         app.remote(Method::POST, "/api/v1/admin/users").token(&admin).json(&json!({ "username": "new" }));
-    let password = made.send().await.expect(201)["password"].clone();
+    let password = created_resource.send().await.expect(201)["password"].clone();
     let log_in = app.remote(Method::POST, "/api/v1/auth/login");
     let unsettled = log_in.json(&json!({ "username": "new", "password": password })).send().await.expect(200);
     let tokens = HashMap::from([
@@ -198,14 +198,14 @@ async fn every_operation_admits_exactly_the_described_callers() {
     let resources = Resources::create(&app, &owner).await;
 
     let document = document_of(&app).await;
-    let mut all: Vec<Operation> = operations(&document)
+    let mut all_operations: Vec<Operation> = operations(&document)
         .map(|(path, method, described)| Operation::of(path, method, described))
         .collect();
-    assert!(all.len() > 70, "{}", all.len());
+    assert!(all_operations.len() > 70, "{}", all_operations.len());
     // Operations that delete or log out are called last.
-    all.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
+    all_operations.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
     for caller in CALLERS {
-        for operation in &all {
+        for operation in &all_operations {
             let (path, is_resource) = resources.path(&operation.path);
             let answer = call(&app, &tokens, caller, operation, &path).send().await;
             check(operation, caller, &answer, is_resource);

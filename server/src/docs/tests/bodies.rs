@@ -37,30 +37,30 @@ fn path_of(template: &str) -> String {
 async fn bodies_from_callers_without_a_log_in_are_not_read() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    let mut checked = 0;
+    let mut checked_bodies = 0;
     for (path, method, operation) in operations(&document) {
         let who = operation[CALLERS_FIELD].as_str().expect("the permitted callers");
         if !operation["requestBody"].is_object() || who == "everybody" {
             continue;
         }
-        for announced in ["2097152", "1099511627776"] {
+        for announced_length in ["2097152", "1099511627776"] {
             let method: Method = method.to_uppercase().parse().expect("a method");
             let (call, read_bytes) = with_counted_body(app.remote(method.clone(), &path_of(path)));
-            let answer = call.header("content-length", announced).send().await;
+            let answer = call.header("content-length", announced_length).send().await;
             let about = format!("{method} {path}: {}", String::from_utf8_lossy(&answer.bytes));
             assert!(matches!(answer.status.as_u16(), 401 | 403), "{about}");
             assert_eq!(read_bytes.load(Ordering::Relaxed), 0, "{about}");
         }
-        checked += 1;
+        checked_bodies += 1;
     }
-    assert!(checked > 30, "{checked}");
+    assert!(checked_bodies > 30, "{checked_bodies}");
 }
 
 #[tokio::test]
 async fn bodies_of_public_operations_are_small() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    let mut checked = 0;
+    let mut checked_bodies = 0;
     for (path, method, operation) in operations(&document) {
         let who = operation[CALLERS_FIELD].as_str().expect("the permitted callers");
         if who != "everybody" && who != "local callers" {
@@ -72,10 +72,10 @@ async fn bodies_of_public_operations_are_small() {
         let about = format!("{method} {path}: {}", String::from_utf8_lossy(&answer.bytes));
         if operation["requestBody"].is_object() {
             assert_eq!(answer.status.as_u16(), 413, "{about}");
-            checked += 1;
+            checked_bodies += 1;
         }
         let read_bytes = read_bytes.load(Ordering::Relaxed);
         assert!(read_bytes <= OPEN_BODY_MAX_BYTES + CHUNK.len(), "{about}: {read_bytes} bytes");
     }
-    assert!(checked >= 3, "{checked}");
+    assert!(checked_bodies >= 3, "{checked_bodies}");
 }

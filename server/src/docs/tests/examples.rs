@@ -77,13 +77,13 @@ async fn every_example_can_be_sent() {
     app.token_of_new_user("ada").await;
     let resources = Resources::create(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
-    let mut all: Vec<_> =
+    let mut all_examples: Vec<_> =
         operations(&document).filter(|(.., operation)| !has_only_errors(operation)).collect();
     // Operations that delete resources or log out are called last.
-    all.sort_by_key(|(path, method, _)| {
+    all_examples.sort_by_key(|(path, method, _)| {
         (path.ends_with("/logout"), path.ends_with("/password"), *method == "delete")
     });
-    for (path, method, operation) in all {
+    for (path, method, operation) in all_examples {
         // A stream of events does not end while its task runs.
         if path.ends_with("/events") {
             continue;
@@ -100,8 +100,8 @@ async fn every_example_can_be_sent() {
             };
             let text = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
             if parameter["in"] == "path" {
-                let encoded = utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string();
-                address = address.replace(&format!("{{{name}}}"), &encoded);
+                let encoded_text = utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string();
+                address = address.replace(&format!("{{{name}}}"), &encoded_text);
             } else if parameter["in"] == "query" {
                 let separator = if address.contains('?') { '&' } else { '?' };
                 address
@@ -123,12 +123,12 @@ async fn every_example_can_be_sent() {
         let answer = call.send().await;
         let status = answer.status.as_u16();
         let body = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(300)]).into_owned();
-        let described = operation["responses"].get(status.to_string());
+        let response = operation["responses"].get(status.to_string());
         // The ids in examples may not exist here, but the requests must be well-formed.
-        if described.is_none() || matches!(status, 400 | 401 | 413 | 415 | 428 | 500) {
+        if response.is_none() || matches!(status, 400 | 401 | 413 | 415 | 428 | 500) {
             faults.push(format!("{method} {address}: {status} {body}"));
         } else if status < 300
-            && let Some((schema, _)) = described.and_then(json_of)
+            && let Some((schema, _)) = response.and_then(json_of)
         {
             faults.extend(
                 fault(&document, schema, &answer.json()).map(|fault| format!("{method} {address}: {fault}")),

@@ -11,28 +11,28 @@ async fn get(app: &TestApp, path: &str) -> Answer {
 
 /// Returns the entries of `field` in all pages of `path`, read in pages of two.
 async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
-    let mut found = Vec::new();
+    let mut listed_fields = Vec::new();
     let mut address = format!("{path}?limit=2");
     loop {
         let page = get(app, &address).await.expect(200);
         let entries = page[field].as_array().expect("entries");
         assert!((1..=2).contains(&entries.len()), "{address}: {page}");
-        found.extend(entries.iter().cloned());
+        listed_fields.extend(entries.iter().cloned());
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         address = format!("{path}?limit=2&cursor={cursor}");
     }
     let mut list = get(app, path).await.expect(200);
-    for entry in found.iter_mut().chain(list[field].as_array_mut().expect("entries")) {
+    for entry in listed_fields.iter_mut().chain(list[field].as_array_mut().expect("entries")) {
         // Other programs change the free space of the disk, so it is not compared.
         if let Some(entry) = entry.as_object_mut() {
             entry.shift_remove("free_bytes");
         }
     }
-    assert_eq!(&json!(found), &list[field], "{path}");
+    assert_eq!(&json!(listed_fields), &list[field], "{path}");
     assert_eq!(list["next_cursor"], Value::Null, "{path}");
     get(app, &format!("{path}?limit=0")).await.problem(400, "bad_query");
     get(app, &format!("{path}?cursor=nonsense")).await.problem(400, "bad_cursor");
-    found
+    listed_fields
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn unchanged_answers_get_304() {
     let app = TestApp::start().await;
     let mut song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
     app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);
-    let again = async |path: &str, etag: &str| {
+    let conditional_answer = async |path: &str, etag: &str| {
         app.local(Method::GET, path).header("if-none-match", etag).send().await
     };
     for path in [
@@ -90,14 +90,14 @@ async fn unchanged_answers_get_304() {
         answer.expect(200);
         let etag = answer.header("etag").to_owned();
         assert!(etag.starts_with('"'), "{path}: {etag:?}");
-        let unchanged = again(path, &etag).await;
-        assert_eq!((unchanged.status.as_u16(), unchanged.bytes.len()), (304, 0), "{path}");
-        assert_eq!(unchanged.header("etag"), etag, "{path}");
-        assert_eq!(again(path, "\"other\"").await.status, 200, "{path}");
+        let unchanged_answer = conditional_answer(path, &etag).await;
+        assert_eq!((unchanged_answer.status.as_u16(), unchanged_answer.bytes.len()), (304, 0), "{path}");
+        assert_eq!(unchanged_answer.header("etag"), etag, "{path}");
+        assert_eq!(conditional_answer(path, "\"other\"").await.status, 200, "{path}");
     }
     song["name"] = "Two".into();
     let saving = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", "\"1\"");
     saving.json(&song).send().await.expect(200);
-    assert_eq!(again("/api/v1/projects/song/raw", "\"1\"").await.expect(200)["name"], "Two");
-    again("/api/v1/projects/none/raw", "\"1\"").await.problem(404, "not_found");
+    assert_eq!(conditional_answer("/api/v1/projects/song/raw", "\"1\"").await.expect(200)["name"], "Two");
+    conditional_answer("/api/v1/projects/none/raw", "\"1\"").await.problem(404, "not_found");
 }

@@ -37,8 +37,8 @@ async fn an_upload_with_another_media_type_gets_415() {
     };
     part("audio/wav").send().await.problem(415, "unsupported_media_type");
     let offset_octets = "Application/Offset+Octet-Stream; x=1";
-    let compressed = part(offset_octets).header("content-encoding", "gzip").send().await;
-    assert!(compressed.problem(415, "unsupported_media_type").contains("`gzip`"));
+    let compressed_call = part(offset_octets).header("content-encoding", "gzip").send().await;
+    assert!(compressed_call.problem(415, "unsupported_media_type").contains("`gzip`"));
     assert_eq!(part(offset_octets).send().await.status, 204);
 }
 
@@ -52,8 +52,8 @@ async fn saving_a_file_requires_a_binary_body() {
         let detail = save().raw(kind, "a body").send().await.problem(415, "unsupported_media_type");
         assert!(detail.contains("`application/octet-stream`"), "{kind}: {detail}");
     }
-    let compressed = save().raw("application/octet-stream", "a body").header("content-encoding", "gzip");
-    compressed.send().await.problem(415, "unsupported_media_type");
+    let compressed_call = save().raw("application/octet-stream", "a body").header("content-encoding", "gzip");
+    compressed_call.send().await.problem(415, "unsupported_media_type");
     assert!(!documents.exists());
     for kind in ["Application/Octet-Stream", ""] {
         save().raw(kind, "a body").send().await.expect(201);

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::test_app::TestApp;
 
-fn references<'v>(value: &'v Value, found: &mut BTreeSet<&'v str>) {
+fn references<'v>(value: &'v Value, found_names: &mut BTreeSet<&'v str>) {
     match value {
         Value::Object(fields) => {
-            found.extend(fields.get("$ref").and_then(Value::as_str));
-            fields.values().for_each(|value| references(value, found));
+            found_names.extend(fields.get("$ref").and_then(Value::as_str));
+            fields.values().for_each(|value| references(value, found_names));
         }
-        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| references(value, found_names)),
         _ => {}
     }
 }
@@ -61,10 +61,10 @@ async fn the_description_is_complete() {
     let answer = app.remote(Method::GET, "/api/v1/openapi.json").send().await;
     let document = answer.expect(200);
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")), "{document}");
-    let mut found = BTreeSet::new();
-    references(&document, &mut found);
-    assert!(found.contains("#/components/schemas/Project"), "{found:?}");
-    for reference in &found {
+    let mut found_names = BTreeSet::new();
+    references(&document, &mut found_names);
+    assert!(found_names.contains("#/components/schemas/Project"), "{found_names:?}");
+    for reference in &found_names {
         let target = reference.strip_prefix('#').expect("a reference into the document");
         assert!(document.pointer(target).is_some(), "{reference} does not exist in the document");
     }
@@ -83,8 +83,9 @@ async fn the_description_is_complete() {
         assert!(document["paths"].get(path).is_some(), "{path} is not described");
     }
     let etag = answer.header("etag").to_owned();
-    let again = app.remote(Method::GET, "/api/v1/openapi.json").header("if-none-match", &etag).send().await;
-    again.expect(304);
+    let second_answer =
+        app.remote(Method::GET, "/api/v1/openapi.json").header("if-none-match", &etag).send().await;
+    second_answer.expect(304);
 }
 
 #[tokio::test]
@@ -95,11 +96,15 @@ async fn the_table_of_operations_lists_every_operation() {
     assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
     let page = String::from_utf8(page.bytes).expect("text");
     for (path, method, operation) in operations(&document) {
-        let row = format!("<tr><td>{}</td><td><code>{path}</code></td>", method.to_uppercase());
-        let row = page.split_once(&row).unwrap_or_else(|| panic!("{method} {path} is missing")).1;
+        let table_row = format!("<tr><td>{}</td><td><code>{path}</code></td>", method.to_uppercase());
+        let table_row = page.split_once(&table_row).unwrap_or_else(|| panic!("{method} {path} is missing")).1;
         let who = operation["x-who"].as_str().expect("the permitted callers");
-        let end = row.find("</tr>").expect("an end");
-        assert!(row[..end].contains(&format!("<td>{who}</td>")), "{method} {path}: {}", &row[..end]);
+        let end = table_row.find("</tr>").expect("an end");
+        assert!(
+            table_row[..end].contains(&format!("<td>{who}</td>")),
+            "{method} {path}: {}",
+            &table_row[..end]
+        );
     }
     assert!(page.contains("409 <code>project_exists</code>"), "{page}");
 }

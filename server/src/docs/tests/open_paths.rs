@@ -36,10 +36,10 @@ fn listed_requests() -> BTreeSet<String> {
 async fn the_documentation_lists_all_public_requests() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    let mut open = BTreeSet::new();
-    for (path, method, described) in operations(&document) {
+    let mut open_paths = BTreeSet::new();
+    for (path, method, operation) in operations(&document) {
         let method: Method = method.to_uppercase().parse().expect("a method");
-        let kinds = described["requestBody"]["content"].as_object();
+        let kinds = operation["requestBody"]["content"].as_object();
         let call = app.remote(method.clone(), &path.replace(['{', '}'], ""));
         let call = match kinds.and_then(|kinds| kinds.keys().next()) {
             Some(kind) if kind.starts_with("multipart/") => {
@@ -49,18 +49,18 @@ async fn the_documentation_lists_all_public_requests() {
             None => call,
         };
         if call.send().await.status != 401 {
-            open.insert(format!("{method} {path}"));
+            open_paths.insert(format!("{method} {path}"));
         }
     }
-    assert!(open.len() > 8, "{open:?}");
+    assert!(open_paths.len() > 8, "{open_paths:?}");
     for request in UNDESCRIBED {
         let (method, path) = request.split_once(' ').expect("a method and a path");
         let call = app.remote(method.parse().expect("a method"), path);
         if call.send().await.status != 401 {
-            open.insert(request.replace("/assets/index.js", "/assets/…"));
+            open_paths.insert(request.replace("/assets/index.js", "/assets/…"));
         }
     }
-    assert_eq!(listed_requests(), open, "the table in docs/api.md differs from what the router allows");
+    assert_eq!(listed_requests(), open_paths, "the table in docs/api.md differs from what the router allows");
 }
 
 #[tokio::test]
@@ -76,8 +76,8 @@ async fn the_description_can_be_restricted_to_users() {
         "/api/docs/no-such-file",
     ] {
         app.remote(Method::GET, path).send().await.problem(401, "token_missing");
-        let refused = app.remote(Method::GET, path).token("nonsense").send().await;
-        refused.problem(401, "token_invalid");
+        let refusal = app.remote(Method::GET, path).token("nonsense").send().await;
+        refusal.problem(401, "token_invalid");
         for call in [app.remote(Method::GET, path).token(&token), app.local(Method::GET, path)] {
             let status = call.send().await.status.as_u16();
             let expected = if path.ends_with("no-such-file") { 404 } else { 200 };

@@ -14,8 +14,8 @@ async fn only_users_are_told_the_names_of_parameters() {
         let token = app.admin_token().await;
         app.remote(Method::GET, path).token(&token).send().await.problem(400, "unknown_parameter");
     }
-    let open = "/api/v1/auth/password-strength?x=1";
-    app.remote(Method::POST, open).send().await.problem(400, "unknown_parameter");
+    let open_path = "/api/v1/auth/password-strength?x=1";
+    app.remote(Method::POST, open_path).send().await.problem(400, "unknown_parameter");
 }
 
 #[tokio::test]

@@ -50,27 +50,27 @@ async fn a_float_file_keeps_its_samples() {
     let body = json!({ "file_id": id, "bit_depth": "float32" });
     let answer = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
     let url = answer["audio_url"].as_str().expect("an address");
-    let exported = app.local(Method::GET, url).send().await.bytes;
+    let exported_bytes = app.local(Method::GET, url).send().await.bytes;
     let path = format!("/api/v1/audio/{}/file?format=wav32f", id.as_str().expect("an id"));
-    let stored = app.local(Method::GET, &path).send().await.bytes;
+    let stored_bytes = app.local(Method::GET, &path).send().await.bytes;
     let samples = |bytes: &[u8]| -> Vec<f32> {
         let reader = hound::WavReader::new(bytes).expect("a WAV file");
         let channels = usize::from(reader.spec().channels);
         reader.into_samples::<f32>().step_by(channels).map(Result::unwrap).collect()
     };
-    assert_eq!(samples(&exported), samples(&stored));
+    assert_eq!(samples(&exported_bytes), samples(&stored_bytes));
 }
 
 #[tokio::test]
 async fn a_task_converts_the_same_file() {
     let (app, id) = app_with_file().await;
     let body = json!({ "file_id": id, "format": "flac", "sample_rate_hz": 96_000 });
-    let direct = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
+    let direct_answer = app.local(Method::POST, PATH).json(&body).send().await.expect(200);
     let started = app.local(Method::POST, &format!("{PATH}?async=true")).json(&body).send().await.expect(202);
     assert!(app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let path = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
     let task = app.local(Method::GET, &path).send().await.expect(200);
-    assert_eq!(task["result"]["receipt"]["pcm_sha256"], direct["receipt"]["pcm_sha256"], "{task}");
+    assert_eq!(task["result"]["receipt"]["pcm_sha256"], direct_answer["receipt"]["pcm_sha256"], "{task}");
 }
 
 #[tokio::test]

@@ -25,9 +25,9 @@ fn check(missing: &Value, warnings: &Value) {
         (&preset["soundfont_id"], &preset["preset"]),
         (&json!("timgm6mb"), &json!({ "bank": 5, "program": 3 }))
     );
-    let played = &preset["played_preset"];
-    assert_eq!((&played["bank"], &played["program"]), (&json!(0), &json!(3)));
-    let name = played["name"].as_str().expect("a name");
+    let played_preset = &preset["played_preset"];
+    assert_eq!((&played_preset["bank"], &played_preset["program"]), (&json!(0), &json!(3)));
+    let name = played_preset["name"].as_str().expect("a name");
     let warning = |number: usize| warnings[number].as_str().unwrap_or_default();
     assert!(
         !name.is_empty() && warning(1).contains("5:3") && warning(1).contains(&format!("0:3 `{name}`")),
@@ -83,9 +83,9 @@ async fn a_damaged_sample_is_reported() {
     // The number of channels in the identification header (Vorbis I specification, section 4.2.2).
     let header = bank.windows(7).position(|bytes| bytes == b"\x01vorbis").expect("a Vorbis stream");
     bank[header + 11] = 2;
-    let damaged = Studio::start().await;
-    std::fs::write(damaged.path("tiny.sf3"), &bank).expect("writes");
-    let answer = damaged.post("/plugins/render", &request()).await.expect(200);
+    let damaged_studio = Studio::start().await;
+    std::fs::write(damaged_studio.path("tiny.sf3"), &bank).expect("writes");
+    let answer = damaged_studio.post("/plugins/render", &request()).await.expect(200);
     let warning = answer["warnings"][0].as_str().expect("a warning");
     assert!(warning.starts_with("A sample of the SoundFont `tiny` is silent: "), "{warning}");
 }

@@ -97,8 +97,8 @@ async fn velocity_to_cutoff_as_specified_makes_soft_notes_duller() {
     }
     assert!(treble[1] < 0.5 * treble[0], "{treble:?}");
     project["settings"]["velocity_to_cutoff"] = "other".into();
-    let refused = studio.post(PATH, &json!({"project": project})).await.expect(400);
-    assert!(refused.to_string().contains("/settings/velocity_to_cutoff"), "{refused}");
+    let refusal = studio.post(PATH, &json!({"project": project})).await.expect(400);
+    assert!(refusal.to_string().contains("/settings/velocity_to_cutoff"), "{refusal}");
 }
 
 #[tokio::test]
@@ -114,11 +114,11 @@ async fn a_file_has_the_requested_bit_depth() {
         assert_eq!((reader.spec().bits_per_sample, reader.spec().channels), (bits, 2));
         peaks.push((bits, answer["receipt"]["peak"].as_f64().expect("a number")));
     }
-    let (_, exact) = peaks.pop().expect("the floats");
+    let (_, exact_peaks) = peaks.pop().expect("the floats");
     for (bits, peak) in peaks {
         // Rounding and dither change a sample by up to one and a half steps.
         let step = 2_f64.powi(1 - i32::from(bits));
-        assert!((peak - exact).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact}");
+        assert!((peak - exact_peaks).abs() <= 1.5 * step, "{bits} bits: {peak} instead of {exact_peaks}");
     }
 }
 
@@ -136,16 +136,16 @@ async fn noise_shaping_is_applied_to_integers_and_reported() {
     // Floats have no quantization noise, and there is no filter for 96 kHz.
     assert_eq!(hash("float32", 48_000, true, false).await, hash("float32", 48_000, false, false).await);
     assert_eq!(hash("pcm16", 96_000, true, false).await, hash("pcm16", 96_000, false, false).await);
-    let refused = studio.post(PATH, &json!({"project": project, "noise_shaping": "on"})).await;
-    refused.problem(400, "unexpected_json");
+    let refusal = studio.post(PATH, &json!({"project": project, "noise_shaping": "on"})).await;
+    refusal.problem(400, "unexpected_json");
 }
 
 #[tokio::test]
 async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
     let studio = Studio::start().await;
     let project = song(0, 4, json!([]));
-    let original = studio.post(PATH, &json!({"project": project})).await.expect(200);
-    assert_eq!(original["receipt"]["normalization"], Value::Null);
+    let original_answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
+    assert_eq!(original_answer["receipt"]["normalization"], Value::Null);
     for (depth, target_lufs) in [("float32", -23.0), ("pcm16", -30.0)] {
         let request = json!({"project": project, "bit_depth": depth, "normalize": {"lufs": target_lufs, "true_peak_db": -1}});
         let answer = studio.post(PATH, &request).await.expect(200);
@@ -153,9 +153,9 @@ async fn a_normalized_mix_has_the_target_loudness_and_true_peak() {
         assert!((lufs - target_lufs).abs() < 0.1, "{depth}: {lufs} LUFS instead of {target_lufs}");
         assert!(answer["true_peak_db"].as_f64().expect("a peak") <= -1.0, "{answer}");
         let report = &answer["receipt"]["normalization"];
-        let gain_db = target_lufs - original["lufs"].as_f64().expect("a loudness");
+        let gain_db = target_lufs - original_answer["lufs"].as_f64().expect("a loudness");
         assert!((report["gain_db"].as_f64().expect("a gain") - gain_db).abs() < 0.05, "{report}");
-        assert_eq!(answer["receipt"]["frames"], original["receipt"]["frames"]);
+        assert_eq!(answer["receipt"]["frames"], original_answer["receipt"]["frames"]);
     }
     // At the highest targets, the limiter must keep the true peak below its target, including the
     // dither.
@@ -228,18 +228,18 @@ async fn a_task_renders_the_same_file() {
     let studio = Studio::start().await;
     let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100,
                          "normalize": {"lufs": -20}});
-    let direct = studio.post(PATH, &request).await.expect(200);
+    let direct_answer = studio.post(PATH, &request).await.expect(200);
     let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
     assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["kind"], &task["state"]), (&"render".into(), &"succeeded".into()));
     let result = &task["result"];
-    assert_eq!(result["receipt"], direct["receipt"]);
-    assert_ne!(result["render_id"], direct["render_id"]);
-    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct).await.bytes));
+    assert_eq!(result["receipt"], direct_answer["receipt"]);
+    assert_ne!(result["render_id"], direct_answer["render_id"]);
+    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct_answer).await.bytes));
 
-    let broken = json!({"project": {"schema_version": 1, "project_id": "p"}});
-    let started = studio.post(&format!("{PATH}?async=true"), &broken).await.expect(202);
+    let broken_project = json!({"project": {"schema_version": 1, "project_id": "p"}});
+    let started = studio.post(&format!("{PATH}?async=true"), &broken_project).await.expect(202);
     assert!(studio.app.state.tasks.wait_until_drained(Duration::from_secs(60)).await);
     let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
     assert_eq!((&task["state"], &task["error"]["code"]), (&"failed".into(), &"invalid_project".into()));
@@ -303,17 +303,17 @@ async fn a_render_is_deleted_by_its_owner_only() {
     add_test_user(&studio.app.state, "other", "correct horse battery").await;
     let body = json!({"username": "other", "password": "correct horse battery"});
     let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
-    let others = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
-    others.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
+    let other_user_delete = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    other_user_delete.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
     let anonymous = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
     anonymous.send().await.problem(401, "token_missing");
 
     file(&studio, &answer).await;
     let file_path = format!("/api/v1{render}/file");
-    let slow = studio.app.local(Method::GET, &file_path).response().await.into_body();
+    let slow_body = studio.app.local(Method::GET, &file_path).response().await.into_body();
     delete(render.clone()).await.expect(204);
-    let read = axum::body::to_bytes(slow, usize::MAX).await.map_or(0, |bytes| bytes.len());
-    assert_eq!(read, 0, "the file occupies space while somebody downloads it");
+    let read_byte_count = axum::body::to_bytes(slow_body, usize::MAX).await.map_or(0, |bytes| bytes.len());
+    assert_eq!(read_byte_count, 0, "the file occupies space while somebody downloads it");
     studio.get(&format!("{render}/file")).await.problem(404, "not_found");
     delete(render).await.problem(404, "not_found");
     delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");
@@ -331,16 +331,16 @@ async fn no_render_id_reaches_files_outside_the_storage() {
 async fn silent_tracks_are_listed_in_the_receipt() {
     let studio = Studio::start().await;
     let mut project = song(0, 0, json!([]));
-    let mut silent = project["tracks"][0].clone();
-    silent["id"] = "silenced by a controller".into();
-    silent["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
+    let mut silent_track = project["tracks"][0].clone();
+    silent_track["id"] = "silenced by a controller".into();
+    silent_track["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
     let mut muted = project["tracks"][0].clone();
     muted["id"] = "muted".into();
     muted["mute"] = true.into();
     let mut plugin = project["tracks"][0].clone();
     plugin["id"] = "plugin".into();
     plugin["synth_engine"] = json!({"type": "vst3", "plugin_id": "x"});
-    project["tracks"].as_array_mut().unwrap().extend([silent, muted, plugin]);
+    project["tracks"].as_array_mut().unwrap().extend([silent_track, muted, plugin]);
     let answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
     assert_eq!(answer["receipt"]["silent_tracks"], json!(["silenced by a controller", "plugin"]));
 
@@ -478,8 +478,9 @@ async fn old_renders_above_the_quota_are_deleted_but_not_the_newest() {
     let body = json!({ "project": project, "tail_secs": 0.0 });
     let mut urls = Vec::new();
     for _ in 0..2 {
-        let made = app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
-        urls.push(made["audio_url"].as_str().expect("an address").to_owned());
+        let render_answer =
+            app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+        urls.push(render_answer["audio_url"].as_str().expect("an address").to_owned());
     }
     app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
     assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
@@ -525,8 +526,9 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
     // Several long renders run at the same time.
     let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
     let token = app.token_of_new_user("bob").await;
-    let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
-    let render_of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
+    let short_request = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
+    let render_of_bob =
+        app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short_request).send();
     let (long, render_of_bob) = tokio::join!(futures_util::future::join_all(long), render_of_bob);
     render_of_bob.expect(200);
     for answer in long {
@@ -568,14 +570,14 @@ async fn a_project_becomes_a_file_of_each_format() {
         );
         assert_eq!(answer["sample_rate_hz"], rate_hz, "{format}");
         assert_eq!(answer["bit_depth"], if name == "flac" { json!("pcm16") } else { json!(null) });
-        let audible = file(&studio, &answer).await;
-        assert_eq!((audible.status.as_u16(), audible.header("content-type")), (200, media_type));
+        let audible_file = file(&studio, &answer).await;
+        assert_eq!((audible_file.status.as_u16(), audible_file.header("content-type")), (200, media_type));
         let file_name = format!("filename*=UTF-8''T%C3%AFtle.{name}");
-        assert!(audible.header("content-disposition").ends_with(&file_name), "{format}");
-        assert!(audible.bytes.starts_with(start), "{format}");
-        let has = |text: &str| audible.bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(audible_file.header("content-disposition").ends_with(&file_name), "{format}");
+        assert!(audible_file.bytes.starts_with(start), "{format}");
+        let has = |text: &str| audible_file.bytes.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(name == "mp3" || (has("ARTIST=Ada") && has("two\nlines")), "{format}");
-        assert_eq!(audible.header("etag").len(), 66);
+        assert_eq!(audible_file.header("etag").len(), 66);
     }
 }
 
@@ -634,12 +636,12 @@ async fn float_bytes(studio: &Studio, project: &Value, extra: Value) -> Vec<u8> 
 async fn a_range_has_the_samples_of_the_whole_song() {
     let studio = Studio::start().await;
     let project = song(0, 4, json!([]));
-    let whole = float_bytes(&studio, &project, json!({})).await;
+    let whole_file = float_bytes(&studio, &project, json!({})).await;
     // At 120 quarter notes per minute, 960 ticks are 24,000 frames of 8 bytes.
     let range = json!({"range": {"start_tick": 480, "end_tick": 1_440}});
     let part = float_bytes(&studio, &project, range).await;
     assert_eq!(part.len(), 24_000 * 8);
-    assert!(part == whole[12_000 * 8..36_000 * 8], "the samples differ");
+    assert!(part == whole_file[12_000 * 8..36_000 * 8], "the samples differ");
 }
 
 #[tokio::test]
@@ -650,14 +652,14 @@ async fn selected_tracks_play_alone_even_if_they_are_muted() {
     second["id"] = "second".into();
     second["items"][0]["notes"][0]["pitch"] = 40.into();
     let first_id = project["tracks"][0]["id"].clone();
-    let alone = float_bytes(&studio, &project, json!({})).await;
+    let single_render = float_bytes(&studio, &project, json!({})).await;
     project["tracks"].as_array_mut().unwrap().push(second);
-    let both = float_bytes(&studio, &project, json!({})).await;
-    assert!(both != alone);
-    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
+    let both_tracks = float_bytes(&studio, &project, json!({})).await;
+    assert!(both_tracks != single_render);
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == single_render);
     project["tracks"][0]["mute"] = true.into();
     project["tracks"][1]["solo"] = true.into();
-    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == alone);
+    assert!(float_bytes(&studio, &project, json!({"tracks": [first_id]})).await == single_render);
 }
 
 #[tokio::test]
@@ -676,21 +678,22 @@ async fn a_render_makes_files_of_several_formats_and_parts() {
     });
     let answer = studio.post(PATH, &request).await.expect(200);
     let more = answer["more_files"].as_array().expect("the further files");
-    let whole = audio(&file(&studio, &more[1]).await.bytes).to_vec();
-    assert!(whole == float_bytes(&studio, &project, json!({})).await);
+    let whole_file = audio(&file(&studio, &more[1]).await.bytes).to_vec();
+    assert!(whole_file == float_bytes(&studio, &project, json!({})).await);
     let mut parts = audio(&file(&studio, &answer).await.bytes).to_vec();
     parts.extend(audio(&file(&studio, &more[0]).await.bytes));
-    assert!(parts == whole[..24_000 * 8], "the samples of the parts differ from those of the song");
+    assert!(parts == whole_file[..24_000 * 8], "the samples of the parts differ from those of the song");
     assert_eq!((&more[2]["format"], &more[2]["sample_rate_hz"]), (&"mp3".into(), &44_100.into()));
     assert!((more[2]["lufs"].as_f64().unwrap() + 20.0).abs() < 0.5, "{}", more[2]);
     assert_eq!(more[3]["receipt"]["frames"], 24_000);
     // The note ends before the last part, so its track is not listed as silent there.
     assert_eq!(more[3]["receipt"]["silent_tracks"], json!([]));
 
-    let listed = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);
-    let titles: Vec<_> = listed["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
+    let listed_renders = studio.app.local(Method::GET, "/api/v1/plugins/renders").send().await.expect(200);
+    let titles: Vec<_> =
+        listed_renders["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
     for (title, count) in [("Intro", 1), ("Verse", 1), ("Söng", 4)] {
-        assert_eq!(titles.iter().filter(|known| **known == title).count(), count, "{titles:?}");
+        assert_eq!(titles.iter().filter(|known_title| **known_title == title).count(), count, "{titles:?}");
     }
     let path = format!("/api/v1/plugins/renders/{}", more[2]["render_id"].as_str().unwrap());
     assert_eq!(studio.app.local(Method::GET, &path).send().await.expect(200), more[2]);

@@ -62,10 +62,11 @@ async fn renders_are_listed_with_their_receipts() {
     assert_eq!(list, json!({ "items": [] }));
 
     // A damaged description does not hide the others.
-    let damaged = second["render_id"].as_str().expect("an id");
+    let damaged_id = second["render_id"].as_str().expect("an id");
     let folder = studio.app.state.config.storage.dir.join("blobs").join(FOLDER);
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
-    let is_damaged = |path: &std::path::PathBuf| path.to_string_lossy().ends_with(&format!("{damaged}.json"));
+    let is_damaged =
+        |path: &std::path::PathBuf| path.to_string_lossy().ends_with(&format!("{damaged_id}.json"));
     std::fs::write(files.into_iter().find(is_damaged).expect("a description"), "{").expect("writes");
     assert_eq!(listed(&studio, "").await, [third["render_id"].clone(), first["render_id"].clone()]);
     studio.app.local(Method::DELETE, &path).send().await.expect(204);
@@ -88,15 +89,18 @@ async fn a_link_leads_to_a_render_until_it_ends() {
         app.remote(Method::POST, &path).token(&ada).json(&body).send().await
     };
     let get = async |url: &str| app.remote(Method::GET, url).send().await;
-    let rendered = render().await;
-    let made = link(&rendered, json!({ "expires_secs": 3_600.0 })).await.expect(201);
-    let url = made["url"].as_str().expect("a path");
-    let shared = get(url).await;
-    assert_eq!(shared.status, 200);
-    assert!(shared.header("content-disposition").contains("attachment"));
-    let owner_download =
-        app.remote(Method::GET, rendered["audio_url"].as_str().expect("a path")).token(&ada).send().await;
-    assert_eq!(shared.bytes, owner_download.bytes);
+    let render_answer = render().await;
+    let created_link = link(&render_answer, json!({ "expires_secs": 3_600.0 })).await.expect(201);
+    let url = created_link["url"].as_str().expect("a path");
+    let shared_file = get(url).await;
+    assert_eq!(shared_file.status, 200);
+    assert!(shared_file.header("content-disposition").contains("attachment"));
+    let owner_download = app
+        .remote(Method::GET, render_answer["audio_url"].as_str().expect("a path"))
+        .token(&ada)
+        .send()
+        .await;
+    assert_eq!(shared_file.bytes, owner_download.bytes);
 
     // The token of a session or a changed token opens no link, and the token of a link starts no
     // session.
@@ -106,23 +110,24 @@ async fn a_link_leads_to_a_render_until_it_ends() {
         get(&format!("/api/v1/shared/render?token={other}")).await.problem(404, "link_ended");
     }
     let owner = management::user_named(&app.state.db, "ada").await.expect("an account");
-    let id = rendered["render_id"].as_str().expect("an id");
-    let past = issue_link(&app.state.tokens, &owner, id, clock::now_unix_secs() - 1).expect("signs");
-    get(&format!("/api/v1/shared/render?token={past}")).await.problem(404, "link_ended");
+    let id = render_answer["render_id"].as_str().expect("an id");
+    let expired_link = issue_link(&app.state.tokens, &owner, id, clock::now_unix_secs() - 1).expect("signs");
+    get(&format!("/api/v1/shared/render?token={expired_link}")).await.problem(404, "link_ended");
     for secs in [0.0, 59.0, 60.5, 7_776_001.0] {
-        link(&rendered, json!({ "expires_secs": secs })).await.problem(400, "bad_expiry");
+        link(&render_answer, json!({ "expires_secs": secs })).await.problem(400, "bad_expiry");
     }
-    link(&rendered, json!({ "days": 1 })).await.problem(400, "unexpected_json");
+    link(&render_answer, json!({ "days": 1 })).await.problem(400, "unexpected_json");
     link(&json!({ "render_id": "none" }), json!({})).await.problem(404, "not_found");
     let bob = app.token_of_new_user("bob").await;
-    let path = format!("/api/v1/plugins/renders/{}/link", rendered["render_id"].as_str().expect("an id"));
+    let path =
+        format!("/api/v1/plugins/renders/{}/link", render_answer["render_id"].as_str().expect("an id"));
     app.remote(Method::POST, &path).token(&bob).json(&json!({})).send().await.problem(404, "not_found");
 
     // A deletion of the render ends its links, and a log-out everywhere ends all links of the user.
     let second_render = render().await;
     let link_of_second_render = link(&second_render, json!({})).await.expect(201);
     let link_of_second_render = link_of_second_render["url"].as_str().expect("a path");
-    let path = format!("/api/v1/plugins/renders/{}", rendered["render_id"].as_str().expect("an id"));
+    let path = format!("/api/v1/plugins/renders/{}", render_answer["render_id"].as_str().expect("an id"));
     app.remote(Method::DELETE, &path).token(&ada).send().await.expect(204);
     get(url).await.problem(404, "not_found");
     assert_eq!(get(link_of_second_render).await.status, 200);
@@ -139,18 +144,18 @@ async fn a_render_is_measured_like_a_reference() {
         let body = json!({ "file_id": file["id"], "format": format });
         let render = studio.post("/audio/export", &body).await.expect(200);
         let path = format!("/plugins/renders/{}/analyze", render["render_id"].as_str().expect("an id"));
-        let measured = studio.post(&path, &json!({})).await.expect(200);
-        assert_eq!(measured["name"], format!("tone.{format}"));
+        let analysis_answer = studio.post(&path, &json!({})).await.expect(200);
+        assert_eq!(analysis_answer["name"], format!("tone.{format}"));
         // The noise of the dither raises the centroid a little.
         for (field, tolerance) in
             [("lufs", 0.01), ("loudness_range_lu", 0.01), ("spectral_centroid_hz", 50.0)]
         {
             let [found, expected] =
-                [&measured, &reference].map(|answer| answer[field].as_f64().expect("a number"));
+                [&analysis_answer, &reference].map(|answer| answer[field].as_f64().expect("a number"));
             assert!((found - expected).abs() < tolerance, "{field} of {format}: {found}, {expected}");
         }
-        let [bands, expected_bands] =
-            [&measured, &reference].map(|answer| answer["third_octaves"].as_array().expect("bands").len());
+        let [bands, expected_bands] = [&analysis_answer, &reference]
+            .map(|answer| answer["third_octaves"].as_array().expect("bands").len());
         assert_eq!(bands, expected_bands);
         let ada = studio.app.token_of_new_user(&format!("ada-{format}")).await;
         let path = format!("/api/v1{path}");

@@ -33,8 +33,8 @@ async fn notes_become_sound() {
     assert_eq!(answer.header("x-soundfont-fallback"), "true");
     assert!(float_samples(&answer.bytes) == samples, "the default SoundFont plays, which is the same");
 
-    let other = render(&studio, json!({"notes": [note(0.0, 960.0)], "program": 5})).await;
-    assert!(float_samples(&other.bytes) != samples, "another program must sound different");
+    let other_program = render(&studio, json!({"notes": [note(0.0, 960.0)], "program": 5})).await;
+    assert!(float_samples(&other_program.bytes) != samples, "another program must sound different");
     let nothing = float_samples(&render(&studio, json!({"notes": []})).await.bytes);
     assert!(nothing.len() < 2 * 48_000 && peak(&nothing) == 0.0, "{} samples", nothing.len());
 }
@@ -95,7 +95,7 @@ async fn a_rendered_track_equals_the_track_in_the_mix() {
 #[tokio::test]
 async fn sends_are_rendered_on_request() {
     let studio = Studio::start().await;
-    let sent = |reverb: u8, chorus: u8| {
+    let render_with_sends = |reverb: u8, chorus: u8| {
         let controls = json!([{"tick": 0, "type": "cc", "controller": 91, "value": reverb},
                               {"tick": 0, "type": "cc", "controller": 93, "value": chorus}]);
         json!({"notes": [note(0.0, 960.0)], "controls": controls, "tail_secs": 0})
@@ -114,8 +114,11 @@ async fn sends_are_rendered_on_request() {
         [2, 3].map(|channel| peak(&frames.iter().map(|frame| frame[channel]).collect::<Vec<_>>()))
     };
     // Presets have their own sends, and the controllers add to them.
-    let (preset, reverb, chorus) =
-        (channels(sent(0, 0)).await, channels(sent(127, 0)).await, channels(sent(0, 127)).await);
+    let (preset, reverb, chorus) = (
+        channels(render_with_sends(0, 0)).await,
+        channels(render_with_sends(127, 0)).await,
+        channels(render_with_sends(0, 127)).await,
+    );
     assert!(reverb[0] > preset[0] + 0.01 && reverb[1] == preset[1], "{preset:?}, {reverb:?}");
     assert!(chorus[1] > preset[1] + 0.01 && chorus[0] == preset[0], "{preset:?}, {chorus:?}");
 }

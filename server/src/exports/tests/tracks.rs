@@ -58,7 +58,7 @@ async fn mix(studio: &Studio, project: &Value) -> Vec<f32> {
 
 /// Returns the largest difference of two signals, up to the end of the shorter one.
 fn difference(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).fold(0.0, |largest, (a, b)| (a - b).abs().max(largest))
+    a.iter().zip(b).fold(0.0, |largest_difference, (a, b)| (a - b).abs().max(largest_difference))
 }
 
 fn notes(pitches: &[u8]) -> Value {
@@ -79,8 +79,9 @@ fn effect(id: &str, name: &str, params: Value) -> Value {
 /// automation.
 async fn song(studio: &Studio) -> Value {
     let sound = sine_wav(330.0, 48_000, 0.8);
-    let uploaded = with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;
-    let file_id = uploaded.expect(201)["files"][0]["id"].clone();
+    let upload_answer =
+        with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;
+    let file_id = upload_answer.expect(201)["files"][0]["id"].clone();
     let moving = json!([{ "target": "volume_db", "points": [
         { "tick": 0, "value": -20 }, { "tick": 960, "value": -2 }, { "tick": 1900, "value": -9 }] }]);
     json!({
@@ -133,28 +134,29 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<f32>)> {
 async fn stems_add_up_to_the_mix() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
-    let mixed = mix(&studio, &project).await;
-    let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
+    let song_mix = mix(&studio, &project).await;
+    let stems_result = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
     let storage = studio.get("/admin/storage").await.expect(200);
-    assert!(storage["render_disk_bytes"].as_u64() > made["size_bytes"].as_u64(), "{storage}");
-    let answer = studio.app.local(Method::GET, made["url"].as_str().expect("an address")).send().await;
+    assert!(storage["render_disk_bytes"].as_u64() > stems_result["size_bytes"].as_u64(), "{storage}");
+    let answer =
+        studio.app.local(Method::GET, stems_result["url"].as_str().expect("an address")).send().await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
-    assert_eq!(made["size_bytes"], answer.bytes.len());
+    assert_eq!(stems_result["size_bytes"], answer.bytes.len());
     let stems = unpacked(&answer.bytes);
     let names: Vec<&str> = stems.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["01 Piano_1.wav", "02 Drums.wav", "03 Bass.wav", "04 Voice.wav"]);
     let track_ids: Vec<&Value> =
-        made["stems"].as_array().expect("stems").iter().map(|stem| &stem["track_id"]).collect();
+        stems_result["stems"].as_array().expect("stems").iter().map(|stem| &stem["track_id"]).collect();
     assert_eq!(track_ids, ["piano", "drums", "bass", "voice"]);
     let length = stems[0].1.len();
-    assert_eq!(made["duration_secs"], length as f64 / 2.0 / 48_000.0);
-    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= mixed.len());
+    assert_eq!(stems_result["duration_secs"], length as f64 / 2.0 / 48_000.0);
+    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= song_mix.len());
     let mut sum = vec![0.0; length];
     for (name, samples) in &stems {
         assert!(peak(samples) > 0.01, "{name}");
         sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
     }
-    let residual = difference(&sum, &mixed);
+    let residual = difference(&sum, &song_mix);
     assert!(residual <= LAST_BIT, "{residual}");
 }
 
@@ -171,31 +173,34 @@ async fn stems_without_a_shared_reverb_add_up_to_the_mix_to_the_last_bit() {
         "settings": { "reverb": { "level_db": -144 }, "chorus": { "level_db": -144 } },
         "tracks": [track("a", -0.7, 48), track("b", 0.4, 60), track("c", 0.0, 72)],
     });
-    let mixed = mix(&studio, &project).await;
-    let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
-    let stems = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let song_mix = mix(&studio, &project).await;
+    let stems_result = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
+    let stems =
+        unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     let mut sum = vec![0.0_f32; stems[0].1.len()];
     for (_, samples) in &stems {
         sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
     }
     assert_eq!(stems.len(), 3);
-    assert!(sum.starts_with(&mixed), "the largest difference is {}", difference(&sum, &mixed));
+    assert!(sum.starts_with(&song_mix), "the largest difference is {}", difference(&sum, &song_mix));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stems_ignore_the_limiter_solo_and_master_effects() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
-    let quiet = json!({ "project": project, "tracks": ["drums"] });
-    let made = result(&studio, STEMS, &quiet).await;
-    let quiet = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let quiet_request = json!({ "project": project, "tracks": ["drums"] });
+    let stems_result = result(&studio, STEMS, &quiet_request).await;
+    let quiet_request =
+        unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     project["master"] = json!({ "volume_db": 21, "effects": [effect("x", "saturator", json!({}))] });
     project["tracks"][0]["solo"] = true.into();
     project["tracks"][1]["volume_db"] = 4.into();
-    let made = result(&studio, STEMS, &json!({ "project": project, "tracks": ["drums"] })).await;
-    let loud = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let stems_result = result(&studio, STEMS, &json!({ "project": project, "tracks": ["drums"] })).await;
+    let loud =
+        unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     let factor = 10_f32.powf(38.0 / 20.0);
-    let scaled: Vec<f32> = quiet[0].1.iter().map(|sample| sample * factor).collect();
+    let scaled: Vec<f32> = quiet_request[0].1.iter().map(|sample| sample * factor).collect();
     assert!(peak(&loud[0].1) > 1.0, "{}", peak(&loud[0].1));
     let residual = difference(&loud[0].1, &scaled);
     assert!(residual < 1e-5, "{residual}");
@@ -206,8 +211,8 @@ async fn a_stem_of_a_bus_or_group_contains_the_signal_that_passes_through_it() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
     let stems = async |project: &Value, tracks: Value| -> Vec<Vec<f32>> {
-        let made = result(&studio, STEMS, &json!({ "project": project, "tracks": tracks })).await;
-        let url = made["url"].as_str().expect("an address");
+        let stems_result = result(&studio, STEMS, &json!({ "project": project, "tracks": tracks })).await;
+        let url = stems_result["url"].as_str().expect("an address");
         let stems = unpacked(&studio.app.local(Method::GET, url).send().await.bytes);
         stems.into_iter().map(|(_, samples)| samples).collect()
     };
@@ -217,8 +222,8 @@ async fn a_stem_of_a_bus_or_group_contains_the_signal_that_passes_through_it() {
     assert!(bass == group && peak(bass) > 0.01, "the samples differ");
     // The voice plays directly and through the bus `room`.
     project["tracks"][3]["sends"] = json!([]);
-    let direct = &stems(&project, json!(["voice"])).await[0];
-    let sum: Vec<f32> = direct.iter().zip(room).map(|(direct, room)| direct + room).collect();
+    let direct_stem = &stems(&project, json!(["voice"])).await[0];
+    let sum: Vec<f32> = direct_stem.iter().zip(room).map(|(direct_stem, room)| direct_stem + room).collect();
     assert!(peak(room) > 0.001 && difference(&sum, voice) < NULL_PEAK);
 }
 
@@ -228,8 +233,9 @@ async fn a_stem_through_the_master_is_the_mix_of_its_track() {
     let mut project = song(&studio).await;
     project["master"] = json!({ "volume_db": 12, "effects": [effect("x", "saturator", json!({}))] });
     let request = json!({ "project": project, "tracks": ["drums"], "through_master": true });
-    let made = result(&studio, STEMS, &request).await;
-    let stems = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let stems_result = result(&studio, STEMS, &request).await;
+    let stems =
+        unpacked(&studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes);
     let request = json!({ "project": project, "tracks": ["drums"], "bit_depth": "float32" });
     let answer = studio.post("/plugins/render", &request).await.expect(200);
     let file = studio.app.local(Method::GET, answer["audio_url"].as_str().unwrap()).send().await.bytes;
@@ -245,8 +251,8 @@ async fn stems_are_written_in_the_requested_format() {
     let project = song(&studio).await;
     let request = json!({ "project": project, "tracks": ["drums", "bass"], "format": "flac",
         "metadata": { "artist": "Ada" } });
-    let made = result(&studio, STEMS, &request).await;
-    let bytes = studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes;
+    let stems_result = result(&studio, STEMS, &request).await;
+    let bytes = studio.app.local(Method::GET, stems_result["url"].as_str().unwrap()).send().await.bytes;
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("an archive");
     assert_eq!(zip.len(), 2);
     for number in 0..2 {
@@ -263,7 +269,7 @@ async fn stems_are_written_in_the_requested_format() {
 async fn a_frozen_track_sounds_like_the_original() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
-    let before = mix(&studio, &project).await;
+    let mix_before = mix(&studio, &project).await;
     for (id, stage) in [
         ("voice", "before_fader"),
         ("drums", "before_fader"),
@@ -271,19 +277,23 @@ async fn a_frozen_track_sounds_like_the_original() {
         ("piano", "after_fader"),
     ] {
         let request = json!({ "project": project, "track_id": id, "stage": stage, "tail_secs": 6 });
-        let frozen = result(&studio, FREEZE, &request).await;
-        assert_eq!(frozen["project"], Value::Null, "a result does not contain the whole project");
-        let mut changed = project.clone();
-        let tracks = changed["tracks"].as_array_mut().expect("tracks");
-        *tracks.iter_mut().find(|track| track["id"] == id).expect("the track") = frozen["track"].clone();
-        let now = track(&changed, id);
-        assert_eq!((&now["kind"], &now["output"]), (&json!("audio"), &track(&project, id)["output"]));
-        assert_eq!(now["items"][0]["server_file_id"], frozen["file"]["id"]);
-        assert_eq!(now["effects"], Value::Null);
+        let freeze_result = result(&studio, FREEZE, &request).await;
+        assert_eq!(freeze_result["project"], Value::Null, "a result does not contain the whole project");
+        let mut changed_project = project.clone();
+        let tracks = changed_project["tracks"].as_array_mut().expect("tracks");
+        *tracks.iter_mut().find(|track| track["id"] == id).expect("the track") =
+            freeze_result["track"].clone();
+        let current_track = track(&changed_project, id);
+        assert_eq!(
+            (&current_track["kind"], &current_track["output"]),
+            (&json!("audio"), &track(&project, id)["output"])
+        );
+        assert_eq!(current_track["items"][0]["server_file_id"], freeze_result["file"]["id"]);
+        assert_eq!(current_track["effects"], Value::Null);
         // The next tracks are frozen in the project that already has the earlier frozen tracks.
-        project = changed;
-        let after = mix(&studio, &project).await;
-        let residual = difference(&after, &before);
+        project = changed_project;
+        let mix_after = mix(&studio, &project).await;
+        let residual = difference(&mix_after, &mix_before);
         assert!(residual < NULL_PEAK, "{id}: {residual}");
     }
     // The frozen audio would contain the gain of the fader, so a track with a send before its
@@ -303,31 +313,32 @@ async fn a_frozen_track_sounds_like_the_original() {
 async fn a_frozen_track_plays_its_recording_and_keeps_the_original() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
-    let before = mix(&studio, &project).await;
-    let index = |id: &str| ["piano", "drums", "bass", "voice"].iter().position(|known| *known == id).unwrap();
+    let mix_before = mix(&studio, &project).await;
+    let index =
+        |id: &str| ["piano", "drums", "bass", "voice"].iter().position(|track_id| *track_id == id).unwrap();
     let mut first_recording = Vec::new();
     for (id, length_frames) in [("bass", 48_000), ("drums", 48_000), ("voice", 44_400)] {
-        let frozen = result(&studio, FREEZE, &json!({ "project": project, "track_id": id })).await;
+        let freeze_result = result(&studio, FREEZE, &json!({ "project": project, "track_id": id })).await;
         assert_eq!(
-            frozen["frozen"],
-            json!({ "server_file_id": frozen["file"]["id"], "length_frames": length_frames,
+            freeze_result["frozen"],
+            json!({ "server_file_id": freeze_result["file"]["id"], "length_frames": length_frames,
                 "sample_rate_hz": 48_000, "tempo_map": [{ "tick": 0, "bpm": 120.0 }] })
         );
         if id == "drums" {
-            first_recording = file(&studio, &frozen["file"]).await;
+            first_recording = file(&studio, &freeze_result["file"]).await;
         }
-        project["tracks"][index(id)]["frozen"] = frozen["frozen"].clone();
-        let after = mix(&studio, &project).await;
-        assert_eq!(after.len(), before.len(), "{id}");
-        let residual = difference(&after, &before);
+        project["tracks"][index(id)]["frozen"] = freeze_result["frozen"].clone();
+        let mix_after = mix(&studio, &project).await;
+        assert_eq!(mix_after.len(), mix_before.len(), "{id}");
+        let residual = difference(&mix_after, &mix_before);
         assert!(residual < NULL_PEAK, "{id}: {residual}");
     }
     // The recording does not follow edits of the original. Freezing again renders the original.
-    let frozen = mix(&studio, &project).await;
-    let mut edited = project.clone();
-    let drums = &mut edited["tracks"][index("drums")];
+    let freeze_result = mix(&studio, &project).await;
+    let mut edited_project = project.clone();
+    let drums = &mut edited_project["tracks"][index("drums")];
     (drums["items"], drums["effects"]) = (notes(&[40]), json!([]));
-    assert!(mix(&studio, &edited).await == frozen);
+    assert!(mix(&studio, &edited_project).await == freeze_result);
     let refrozen = result(&studio, FREEZE, &json!({ "project": project, "track_id": "drums" })).await;
     assert!(file(&studio, &refrozen["file"]).await == first_recording);
     assert!(refrozen["track"].get("frozen").is_none(), "the new track would play the old recording");
@@ -335,9 +346,9 @@ async fn a_frozen_track_plays_its_recording_and_keeps_the_original() {
     assert_eq!(result(&studio, FREEZE, &after_fader).await["frozen"], Value::Null);
     // A recording that is missing is silent, and the export names it.
     project["tracks"][index("drums")]["frozen"]["server_file_id"] = "gone".into();
-    let rendered = studio.post("/plugins/render", &json!({ "project": project })).await.expect(200);
+    let render_answer = studio.post("/plugins/render", &json!({ "project": project })).await.expect(200);
     assert_eq!(
-        rendered["receipt"]["left_out"],
+        render_answer["receipt"]["left_out"],
         json!([{ "pointer": "/tracks/1/frozen", "reason": "the audio file \"gone\" is missing" }])
     );
 }
@@ -347,20 +358,21 @@ async fn a_mixdown_is_the_mix_as_an_audio_file() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
     studio.post("/projects", &project).await.expect(201);
-    let mixed = mix(&studio, &project).await;
-    let made = result(&studio, MIXDOWN, &json!({ "project_id": "song", "name": "Bounce 1/2" })).await;
-    assert_eq!(made["file"]["name"], "Bounce 1_2.wav");
+    let song_mix = mix(&studio, &project).await;
+    let stems_result = result(&studio, MIXDOWN, &json!({ "project_id": "song", "name": "Bounce 1/2" })).await;
+    assert_eq!(stems_result["file"]["name"], "Bounce 1_2.wav");
     assert!(
-        made["lufs"].as_f64().is_some_and(|lufs| lufs < 0.0) && made["true_peak_db"].is_number(),
-        "{made}"
+        stems_result["lufs"].as_f64().is_some_and(|lufs| lufs < 0.0)
+            && stems_result["true_peak_db"].is_number(),
+        "{stems_result}"
     );
-    assert_eq!(file(&studio, &made["file"]).await, mixed);
-    let listed = studio.get("/audio").await.expect(200);
-    assert_eq!(listed["items"][0]["id"], made["file"]["id"]);
+    assert_eq!(file(&studio, &stems_result["file"]).await, song_mix);
+    let listed_files = studio.get("/audio").await.expect(200);
+    assert_eq!(listed_files["items"][0]["id"], stems_result["file"]["id"]);
     let request = json!({ "project_id": "song", "bit_depth": "pcm16", "sample_rate_hz": 44100 });
-    let made = result(&studio, MIXDOWN, &request).await;
+    let stems_result = result(&studio, MIXDOWN, &request).await;
     assert_eq!(
-        (&made["file"]["sample_rate_hz"], &made["file"]["name"]),
+        (&stems_result["file"]["sample_rate_hz"], &stems_result["file"]["name"]),
         (&json!(44_100), &json!("Söng.wav"))
     );
 }
@@ -379,9 +391,9 @@ async fn silent_stems_and_frozen_tracks_give_a_warning() {
         warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
     };
     // A file that contains only dither counts as silent.
-    let request = |more: Value| {
+    let request = |extra_fields: Value| {
         let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
-        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request.as_object_mut().expect("fields").extend(extra_fields.as_object().expect("fields").clone());
         request
     };
     for (path, options, expected) in [
@@ -400,12 +412,12 @@ async fn invalid_exports_are_refused_with_the_reason() {
     let studio = Studio::start().await;
     let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [
         { "id": "t", "kind": "instrument", "items": [] }] });
-    let request = |path: &str, more: Value| {
+    let request = |path: &str, extra_fields: Value| {
         let mut request = json!({ "project": empty });
         if path == FREEZE {
             request["track_id"] = "t".into();
         }
-        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request.as_object_mut().expect("fields").extend(extra_fields.as_object().expect("fields").clone());
         request
     };
     for path in [MIXDOWN, STEMS, FREEZE] {

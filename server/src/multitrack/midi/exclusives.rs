@@ -128,8 +128,8 @@ mod tests {
         assert_eq!(reload(&project).len(), 1);
         project.extra.insert(EXCLUSIVES_FIELD, "no list".into());
         assert_eq!(reload(&project), []);
-        let many: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
-        project.extra.insert(EXCLUSIVES_FIELD, many);
+        let many_exclusives: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
+        project.extra.insert(EXCLUSIVES_FIELD, many_exclusives);
         assert_eq!(reload(&project).len(), MAX_MESSAGES);
     }
 }

@@ -299,8 +299,8 @@ fn controls_within(item: &MidiItem) -> impl Iterator<Item = &Control> {
 
 fn first_note_tick(track: &Track) -> Option<u64> {
     let starts = track.midi_items().into_iter().flat_map(|item| {
-        let audible = item.notes.iter().filter(|note| note.tick < item.length_ticks);
-        audible.map(|note| u64::from(item.start_tick) + u64::from(note.tick))
+        let audible_notes = item.notes.iter().filter(|note| note.tick < item.length_ticks);
+        audible_notes.map(|note| u64::from(item.start_tick) + u64::from(note.tick))
     });
     starts.min()
 }

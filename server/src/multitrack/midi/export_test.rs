@@ -200,7 +200,7 @@ fn many_tracks_use_further_ports() {
 
 #[test]
 fn a_long_delta_time_is_split() {
-    let far = item(900_000_000, 1_000, &[(0, 1_000, 60, 1.0)], json!([]));
-    let tracks = exported(&project(json!([instrument("a", 0, 0, json!([far]))])));
+    let far_item = item(900_000_000, 1_000, &[(0, 1_000, 60, 1.0)], json!([]));
+    let tracks = exported(&project(json!([instrument("a", 0, 0, json!([far_item]))])));
     assert!(tracks[1].contains(&"900000000 1 on 60 127".to_owned()), "{tracks:?}");
 }

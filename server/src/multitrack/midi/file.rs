@@ -210,10 +210,10 @@ impl FileTrack {
     ) -> Result<ReadEvent, &'static str> {
         const CUT_SHORT: &str = "an event is cut short";
         let delta = reader.variable_length()?;
-        let first = reader.u8().ok_or(CUT_SHORT)?;
+        let first_byte = reader.u8().ok_or(CUT_SHORT)?;
         self.end_tick += u64::from(delta);
-        let status = if first >= 0x80 {
-            first
+        let status = if first_byte >= 0x80 {
+            first_byte
         } else {
             reader.position_bytes -= 1;
             running_status.ok_or("a data byte has no status byte")?

@@ -45,10 +45,10 @@ fn name(text: &'static str) -> Kind {
 
 fn read(bytes: &[u8]) -> ImportedProject {
     let options = ImportOptions { project_id: "p".into(), name: None, soundfont_id: Some("bank".into()) };
-    let imported = import(bytes, options).expect("a project");
-    let document = serde_json::to_value(&imported.project).expect("JSON");
+    let imported_song = import(bytes, options).expect("a project");
+    let document = serde_json::to_value(&imported_song.project).expect("JSON");
     assert_eq!(schemas::validate::validate(&schemas::json::JsonText::of_value(&document)), Ok(()));
-    imported
+    imported_song
 }
 
 fn item(track: &Track) -> &MidiItem {
@@ -64,7 +64,7 @@ fn note(tick: u32, length_ticks: u32, pitch: u8, velocity: u8) -> Note {
 
 #[test]
 fn a_file_of_one_track_becomes_a_track_for_each_channel() {
-    let imported = read(&file(
+    let imported_song = read(&file(
         Format::SingleTrack,
         &[&[
             (0, name("Song")),
@@ -75,8 +75,8 @@ fn a_file_of_one_track_becomes_a_track_for_each_channel() {
             (1, on(9, 35, 0)),
         ]],
     ));
-    let project = imported.project;
-    assert_eq!(imported.warnings, [""; 0]);
+    let project = imported_song.project;
+    assert_eq!(imported_song.warnings, [""; 0]);
     assert!(project.tracks.iter().all(|track| track.volume_db == -12.0), "imported tracks have -12 dB");
     assert_eq!(project.master.volume_db, 0.0);
     assert_eq!(project.name, "Song");
@@ -135,20 +135,20 @@ fn a_track_has_the_preset_of_its_first_note() {
 
 #[test]
 fn notes_without_a_note_off_end_with_their_item() {
-    let imported = read(&file(
+    let imported_song = read(&file(
         Format::Parallel,
         &[
             &[(0, on(0, 60, 64)), (0, on(0, 60, 65)), (480, off(0, 60)), (480, cc(0, 1, 1))],
             &[(4800, cc(1, 1, 1))],
         ],
     ));
-    assert_eq!(imported.warnings, ["1 note has no note-off; it lasts to the end of its clip."]);
-    let item = item(&imported.project.tracks[0]);
+    assert_eq!(imported_song.warnings, ["1 note has no note-off; it lasts to the end of its clip."]);
+    let item = item(&imported_song.project.tracks[0]);
     assert_eq!(item.notes, [note(0, 960, 60, 64), note(0, 9600, 60, 65)]);
 
-    let imported = read(&file(Format::SingleTrack, &[&[(480, on(0, 60, 64))]]));
-    assert_eq!(imported.project.tracks[0].items.len(), 1);
-    let item = self::item(&imported.project.tracks[0]);
+    let imported_song = read(&file(Format::SingleTrack, &[&[(480, on(0, 60, 64))]]));
+    assert_eq!(imported_song.project.tracks[0].items.len(), 1);
+    let item = self::item(&imported_song.project.tracks[0]);
     assert_eq!((item.length_ticks, &item.notes[..]), (961, &[note(960, 1, 60, 64)][..]));
 }
 
@@ -188,7 +188,7 @@ fn controls_of_every_kind_are_imported() {
 #[test]
 fn tempos_time_signatures_and_markers_are_imported() {
     let meta = |message| TrackEventKind::Meta(message);
-    let imported = read(&file(
+    let imported_song = read(&file(
         Format::SingleTrack,
         &[&[
             (480, meta(MetaMessage::Tempo(u24::new(400_000)))),
@@ -201,7 +201,7 @@ fn tempos_time_signatures_and_markers_are_imported() {
             (1, off(0, 60)),
         ]],
     ));
-    let project = imported.project;
+    let project = imported_song.project;
     let tempos: Vec<(u32, f64)> = project.tempo_map.iter().map(|point| (point.tick, point.bpm)).collect();
     assert_eq!(tempos, [(0, 120.0), (960, 100.0)]);
     let signatures: Vec<_> =
@@ -209,7 +209,7 @@ fn tempos_time_signatures_and_markers_are_imported() {
     assert_eq!(signatures, [(0, 4, 4), (960, 6, 8)]);
     assert_eq!(project.markers, [Marker { tick: 960, name: "Chorus".into(), extra: Extra::default() }]);
     assert_eq!(
-        imported.warnings,
+        imported_song.warnings,
         [
             "A tempo of 0 microseconds per quarter note is outside 1 to 100000 BPM and was ignored. 1 other value is out of range too."
         ]
@@ -250,53 +250,56 @@ fn a_file_timed_in_seconds_is_imported_at_120_bpm() {
     );
     // At 25 frames per second of 40 ticks each, a tick is a millisecond.
     bytes[12..14].copy_from_slice(&[0xe7, 0x28]);
-    let imported = read(&bytes);
-    assert_eq!(item(&imported.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
-    assert_eq!(imported.warnings, ["The file is timed in seconds instead of beats; its tempos are ignored."]);
+    let imported_song = read(&bytes);
+    assert_eq!(item(&imported_song.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
+    assert_eq!(
+        imported_song.warnings,
+        ["The file is timed in seconds instead of beats; its tempos are ignored."]
+    );
 }
 
 #[test]
 fn patterns_of_format_2_become_parallel_tracks() {
-    let imported = read(&file(
+    let imported_song = read(&file(
         Format::Sequential,
         &[&[(0, on(0, 60, 1)), (1, off(0, 60))], &[(0, on(1, 62, 1)), (1, off(1, 62))]],
     ));
-    assert_eq!(imported.project.tracks.len(), 2);
+    assert_eq!(imported_song.project.tracks.len(), 2);
     assert_eq!(
-        imported.warnings,
+        imported_song.warnings,
         ["The file has 2 independent patterns (format 2); they become parallel tracks."]
     );
 }
 
 #[test]
 fn files_that_exceed_a_limit_of_a_project_are_refused() {
-    let refused = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
-    let far = [(0x0fff_ffff, on(0, 60, 1)), (0x0fff_ffff, off(0, 60))];
-    let tracks: Vec<(u32, Kind)> = far.into_iter().cycle().take(6).collect();
+    let refusal_of = |bytes: &[u8]| import(bytes, ImportOptions::default()).unwrap_err().to_string();
+    let far_events = [(0x0fff_ffff, on(0, 60, 1)), (0x0fff_ffff, off(0, 60))];
+    let tracks: Vec<(u32, Kind)> = far_events.into_iter().cycle().take(6).collect();
     assert_eq!(
-        refused(&file(Format::SingleTrack, &[&tracks])),
+        refusal_of(&file(Format::SingleTrack, &[&tracks])),
         "the file is 3355443 quarter notes long, and a project can have at most 1041666"
     );
 
     assert_eq!(
-        refused(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
+        refusal_of(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
         "the first 362501 notes and 0 other channel messages of the file need 29000080 bytes of memory; a \
          project may use 29000000 for them"
     );
     assert_eq!(
-        refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
+        refusal_of(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
         "the first 0 notes and 483334 other channel messages of the file need 29000040 bytes of memory; a \
          project may use 29000000 for them"
     );
 }
 
 /// Makes a file of one track with an event and further events in its running status.
-fn one_track(first: &[u8], more: &[u8]) -> Vec<u8> {
+fn one_track(first_import: &[u8], more_events: &[u8]) -> Vec<u8> {
     let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".to_vec();
-    bytes.extend((1 + first.len() as u32 + more.len() as u32 + 4).to_be_bytes());
+    bytes.extend((1 + first_import.len() as u32 + more_events.len() as u32 + 4).to_be_bytes());
     bytes.push(0);
-    bytes.extend(first);
-    bytes.extend(more);
+    bytes.extend(first_import);
+    bytes.extend(more_events);
     bytes.extend([0, 0xff, 0x2f, 0]);
     bytes
 }
@@ -304,16 +307,16 @@ fn one_track(first: &[u8], more: &[u8]) -> Vec<u8> {
 #[test]
 fn hundreds_of_thousands_of_controllers_are_imported() {
     let sweep: Vec<u8> = (0..400_000_u32).flat_map(|n| [0, 11, (n % 128) as u8]).collect();
-    let imported = read(&one_track(&[0xb0, 11, 0], &sweep));
-    let Item::Midi(item) = &imported.project.tracks[0].items[0] else { panic!("a MIDI item") };
+    let imported_song = read(&one_track(&[0xb0, 11, 0], &sweep));
+    let Item::Midi(item) = &imported_song.project.tracks[0].items[0] else { panic!("a MIDI item") };
     assert_eq!(item.controls.len(), 400_001);
 }
 
 #[test]
 fn a_song_without_notes_gives_a_warning() {
-    let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
-    assert!(imported.project.tracks.is_empty());
-    assert_eq!(imported.warnings, ["The file has no notes."]);
+    let imported_song = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
+    assert!(imported_song.project.tracks.is_empty());
+    assert_eq!(imported_song.warnings, ["The file has no notes."]);
 }
 
 fn exclusive(data: &'static [u8]) -> Kind {
@@ -346,13 +349,13 @@ fn presets(project: &Project) -> Vec<Presets> {
 fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
     assert_eq!(presets(&project), expected);
-    let again = read(&super::super::exported(&project)).project;
-    assert_eq!(presets(&again), expected, "after an export and a second import");
-    assert_eq!(again.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
+    let second_project = read(&super::super::exported(&project)).project;
+    assert_eq!(presets(&second_project), expected, "after an export and a second import");
+    assert_eq!(second_project.extra.get("midi_exclusives"), project.extra.get("midi_exclusives"));
     let controls = |project: &Project| -> Vec<Vec<Control>> {
         project.tracks.iter().map(|track| item(track).controls.clone()).collect()
     };
-    assert_eq!(controls(&again), controls(&project));
+    assert_eq!(controls(&second_project), controls(&project));
 }
 
 #[test]
@@ -418,14 +421,14 @@ fn exclusive_messages_have_the_port_of_their_track() {
     let with_port = |number, exclusives: &[(u32, Kind)], channel| -> Vec<(u32, Kind)> {
         [(0, port(number))].into_iter().chain(exclusives.iter().copied()).chain(notes(channel)).collect()
     };
-    let first = with_port(0, &[], 0);
+    let first_import = with_port(0, &[], 0);
     let second = with_port(1, &[(0, exclusive(XG_ON)), (480, TrackEventKind::Escape(&[0xf3, 1]))], 0);
-    let project = read(&file(Format::Parallel, &[&first, &second])).project;
+    let project = read(&file(Format::Parallel, &[&first_import, &second])).project;
     assert_eq!(presets(&project), [((0, 1), vec![(0, 1)]), ((3, 1), vec![(3, 1)])]);
-    let again = read(&super::super::exported(&project)).project;
-    assert_eq!(presets(&again), presets(&project));
+    let second_project = read(&super::super::exported(&project)).project;
+    assert_eq!(presets(&second_project), presets(&project));
     assert_eq!(
-        again.extra.get("midi_exclusives"),
+        second_project.extra.get("midi_exclusives"),
         Some(&serde_json::json!([{"tick": 0, "data": "43104c00007e00f7", "port": 1},
                                   {"tick": 960, "data": "f301", "port": 1, "escape": true}]))
     );
@@ -434,8 +437,8 @@ fn exclusive_messages_have_the_port_of_their_track() {
 #[test]
 fn exclusive_messages_beyond_the_limit_are_counted_in_a_warning() {
     let dump: &'static [u8] = &[0x43; 1_000];
-    let many: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
-    let imported = read(&file(Format::SingleTrack, &[&many]));
+    let many_events: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
+    let imported_song = read(&file(Format::SingleTrack, &[&many_events]));
     let warning = "38 system exclusive messages are left out: a project can have at most 10000 messages and 262144 bytes.";
-    assert!(imported.warnings.contains(&warning.into()));
+    assert!(imported_song.warnings.contains(&warning.into()));
 }

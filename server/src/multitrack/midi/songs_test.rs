@@ -94,8 +94,8 @@ fn read(bytes: &[u8]) -> Content {
 
 /// Removes the program change that an export adds to each channel that has none up to its first
 /// note.
-fn without_added_program(mut exported: Content, original: &Content) -> Content {
-    for (channel, list) in &mut exported.controls {
+fn without_added_program(mut exported_content: Content, original: &Content) -> Content {
+    for (channel, list) in &mut exported_content.controls {
         let Some(notes) = original.notes.get(channel) else { continue };
         let first_note = notes[0].0;
         let has_own_program = original.controls.get(channel).into_iter().flatten().any(|(tick, message)| {
@@ -109,28 +109,28 @@ fn without_added_program(mut exported: Content, original: &Content) -> Content {
             list.remove(0);
         }
     }
-    exported.controls.retain(|_, list| !list.is_empty());
-    exported
+    exported_content.controls.retain(|_, list| !list.is_empty());
+    exported_content
 }
 
 /// Compares the parts one by one, to keep failure messages short.
-fn check_same(exported: &Content, original: &Content, path: &Path) {
+fn check_same(exported_content: &Content, original: &Content, path: &Path) {
     let song = path.display();
-    assert_eq!(exported.tempos, original.tempos, "{song}");
-    assert_eq!(exported.end_tick, original.end_tick, "{song}");
+    assert_eq!(exported_content.tempos, original.tempos, "{song}");
+    assert_eq!(exported_content.end_tick, original.end_tick, "{song}");
     let channels = |content: &Content| content.notes.keys().copied().collect::<Vec<u8>>();
-    assert_eq!(channels(exported), channels(original), "{song}");
+    assert_eq!(channels(exported_content), channels(original), "{song}");
     let channels_with_controls = |content: &Content| content.controls.keys().copied().collect::<Vec<u8>>();
-    assert_eq!(channels_with_controls(exported), channels_with_controls(original), "{song}");
+    assert_eq!(channels_with_controls(exported_content), channels_with_controls(original), "{song}");
     for (channel, notes) in &original.notes {
-        assert_eq!(exported.notes[channel].len(), notes.len(), "{song}, channel {channel}");
-        for (exported_event, note) in exported.notes[channel].iter().zip(notes) {
+        assert_eq!(exported_content.notes[channel].len(), notes.len(), "{song}, channel {channel}");
+        for (exported_event, note) in exported_content.notes[channel].iter().zip(notes) {
             assert_eq!(exported_event, note, "{song}, channel {channel}");
         }
     }
     for (channel, controls) in &original.controls {
-        assert_eq!(exported.controls[channel].len(), controls.len(), "{song}, channel {channel}");
-        for (exported_event, control) in exported.controls[channel].iter().zip(controls) {
+        assert_eq!(exported_content.controls[channel].len(), controls.len(), "{song}, channel {channel}");
+        for (exported_event, control) in exported_content.controls[channel].iter().zip(controls) {
             assert_eq!(exported_event, control, "{song}, channel {channel}");
         }
     }
@@ -141,10 +141,10 @@ fn every_song_survives_import_and_export() {
     let (mut tempo_changes, mut bends, mut programs) = (0, 0, 0);
     for path in songs() {
         let bytes = fs::read(&path).expect("a readable song");
-        let imported =
+        let imported_song =
             import(&bytes, ImportOptions { project_id: "song".into(), ..ImportOptions::default() })
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let document = serde_json::to_value(&imported.project).expect("JSON");
+        let document = serde_json::to_value(&imported_song.project).expect("JSON");
         assert_eq!(
             schemas::validate::validate(&schemas::json::JsonText::of_value(&document)),
             Ok(()),
@@ -153,8 +153,8 @@ fn every_song_survives_import_and_export() {
         );
 
         let original = read(&bytes);
-        let again = without_added_program(read(&exported(&imported.project)), &original);
-        check_same(&again, &original, &path);
+        let second_song = without_added_program(read(&exported(&imported_song.project)), &original);
+        check_same(&second_song, &original, &path);
 
         tempo_changes += usize::from(original.tempos.len() > 1);
         let has = |is_match: fn(&MidiMessage) -> bool| {
@@ -178,8 +178,8 @@ fn a_second_import_gives_the_same_project() {
     for path in songs() {
         let options = || ImportOptions { project_id: "song".into(), ..ImportOptions::default() };
         let bytes = fs::read(&path).expect("a readable song");
-        let first = import(&bytes, options()).expect("a project").project;
-        let second = import(&exported(&first), options()).expect("a project").project;
+        let first_project = import(&bytes, options()).expect("a project").project;
+        let second_project = import(&exported(&first_project), options()).expect("a project").project;
         let notes = |project: &schemas::Project| -> Value {
             let tracks: Vec<Value> = project
                 .tracks
@@ -194,10 +194,10 @@ fn a_second_import_gives_the_same_project() {
                 .collect();
             tracks.into()
         };
-        assert_eq!(notes(&second), notes(&first), "{}", path.display());
-        assert_eq!(second.tempo_map, first.tempo_map, "{}", path.display());
-        assert_eq!(second.time_signatures, first.time_signatures, "{}", path.display());
-        assert_eq!(second.markers, first.markers, "{}", path.display());
+        assert_eq!(notes(&second_project), notes(&first_project), "{}", path.display());
+        assert_eq!(second_project.tempo_map, first_project.tempo_map, "{}", path.display());
+        assert_eq!(second_project.time_signatures, first_project.time_signatures, "{}", path.display());
+        assert_eq!(second_project.markers, first_project.markers, "{}", path.display());
     }
 }
 
@@ -214,27 +214,27 @@ fn damaged_songs_become_valid_projects_or_errors() {
     };
     let (mut projects, mut errors) = (0, 0);
     for round in 0..300 {
-        let mut damaged = bytes.clone();
+        let mut damaged_file = bytes.clone();
         // Half of the rounds change bytes near the start, where the headers are.
-        let damaged_range = if round % 2 == 0 { 60 } else { damaged.len() };
+        let damaged_range = if round % 2 == 0 { 60 } else { damaged_file.len() };
         for _ in 0..=(round % 8) {
             let offset = random() % damaged_range;
-            damaged[offset] = random() as u8;
+            damaged_file[offset] = random() as u8;
         }
         if round % 5 == 0 {
-            damaged.truncate(random() % damaged.len());
+            damaged_file.truncate(random() % damaged_file.len());
         }
-        match import(&damaged, ImportOptions { project_id: "song".into(), ..ImportOptions::default() }) {
+        match import(&damaged_file, ImportOptions { project_id: "song".into(), ..ImportOptions::default() }) {
             Err(_) => errors += 1,
-            Ok(imported) => {
+            Ok(imported_song) => {
                 projects += 1;
-                let document = serde_json::to_value(&imported.project).expect("JSON");
+                let document = serde_json::to_value(&imported_song.project).expect("JSON");
                 assert_eq!(
                     schemas::validate::validate(&schemas::json::JsonText::of_value(&document)),
                     Ok(()),
                     "round {round}"
                 );
-                assert!(Smf::parse(&exported(&imported.project)).is_ok(), "round {round}");
+                assert!(Smf::parse(&exported(&imported_song.project)).is_ok(), "round {round}");
             }
         }
     }

@@ -73,18 +73,20 @@ impl ResolvedFolderRules {
     /// The reason why the folder is refused. For a folder outside the roots, the error does not
     /// reveal whether it exists.
     pub(super) fn admit(&self, path: &str) -> ApiResult<PathBuf> {
-        let requested = Path::new(path);
-        let has_parent_dir = requested.components().any(|part| matches!(part, Component::ParentDir));
-        if !requested.is_absolute() || has_parent_dir || path.contains('\0') {
+        let requested_path = Path::new(path);
+        let has_parent_dir = requested_path.components().any(|part| matches!(part, Component::ParentDir));
+        if !requested_path.is_absolute() || has_parent_dir || path.contains('\0') {
             let detail = format!(
                 "`{}` is not a valid folder; give an absolute path without `..` and without NUL.",
                 printable(path)
             );
             return Err(ApiError::bad_request("not_a_whole_path", detail));
         }
-        let real = match requested.canonicalize() {
+        let real = match requested_path.canonicalize() {
             Ok(real) => real,
-            Err(error) if self.is_lexically_below_roots(requested) => return Err(read_error(path, &error)),
+            Err(error) if self.is_lexically_below_roots(requested_path) => {
+                return Err(read_error(path, &error));
+            }
             Err(_) => return Err(self.outside_roots_error(path)),
         };
         if !self.is_below_roots(&real) {
@@ -104,19 +106,19 @@ impl ResolvedFolderRules {
     }
 
     /// Whether a path is below a root, compared as text without resolving links.
-    fn is_lexically_below_roots(&self, requested: &Path) -> bool {
+    fn is_lexically_below_roots(&self, requested_path: &Path) -> bool {
         let Some(roots) = &self.roots else { return true };
-        roots.iter().chain(&self.real_roots).any(|root| requested.starts_with(root))
+        roots.iter().chain(&self.real_roots).any(|root| requested_path.starts_with(root))
     }
 
     fn outside_roots_error(&self, path: &str) -> ApiError {
         let roots = self.roots.as_deref().unwrap_or_default();
         let names: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
-        let allowed = if names.is_empty() { "not set".to_owned() } else { names.join(", ") };
+        let allowed_names = if names.is_empty() { "not set".to_owned() } else { names.join(", ") };
         ApiError::Forbidden {
             code: "outside_plugin_roots",
             detail: format!(
-                "`{}` is not inside a folder that is allowed for plugins (SF_PLUGIN_ROOTS: {allowed}).",
+                "`{}` is not inside a folder that is allowed for plugins (SF_PLUGIN_ROOTS: {allowed_names}).",
                 printable(path)
             ),
         }
@@ -141,5 +143,5 @@ fn read_error(path: &str, error: &std::io::Error) -> ApiError {
 /// Returns a path for an error text: without control characters, and with at most
 /// [`PRINTED_PATH_MAX_CHARS`].
 pub(super) fn printable(path: &str) -> String {
-    path.chars().filter(|letter| !letter.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
+    path.chars().filter(|character| !character.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
 }

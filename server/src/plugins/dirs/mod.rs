@@ -101,12 +101,12 @@ pub(super) async fn add(
     }
     let rules = FolderRules::new(&state.config);
     let admitting = tokio::task::spawn_blocking(move || rules.resolve().admit(&path));
-    let real = admitting.await??;
-    let Some(path) = real.to_str().filter(|path| path.len() <= PATH_MAX_BYTES) else {
+    let real_path = admitting.await??;
+    let Some(path) = real_path.to_str().filter(|path| path.len() <= PATH_MAX_BYTES) else {
         let detail = format!(
             "Without symbolic links, the folder's path is `{}`, which is not valid Unicode or has more than {PATH_MAX_BYTES} \
              bytes.",
-            printable(&real.to_string_lossy())
+            printable(&real_path.to_string_lossy())
         );
         return Err(ApiError::bad_request("not_a_whole_path", detail));
     };
@@ -153,16 +153,16 @@ async fn dirs_of(state: &AppState, user: &CurrentUser) -> ApiResult<Json<PluginD
     Ok(Json(PluginDirs { plugin_dirs, suggested, next_cursor: None }))
 }
 
-/// Returns the suggested folders that can be added and are not in a folder of `added`.
-async fn suggested(config: &Config, added: Vec<String>) -> ApiResult<Vec<String>> {
+/// Returns the suggested folders that can be added and are not in a folder of `added_paths`.
+async fn suggested(config: &Config, added_paths: Vec<String>) -> ApiResult<Vec<String>> {
     let (rules, dirs) = (FolderRules::new(config), config.plugins.suggested_dirs.clone());
     let checking = tokio::task::spawn_blocking(move || {
         let rules = rules.resolve();
         let mut suggested: Vec<String> = Vec::new();
         for dir in dirs {
-            let Some(real) = dir.to_str().and_then(|path| rules.admit(path).ok()) else { continue };
-            let is_added = added.iter().chain(&suggested).any(|dir| real.starts_with(dir));
-            suggested.extend(real.to_str().filter(|_| !is_added).map(str::to_owned));
+            let Some(real_path) = dir.to_str().and_then(|path| rules.admit(path).ok()) else { continue };
+            let is_added = added_paths.iter().chain(&suggested).any(|dir| real_path.starts_with(dir));
+            suggested.extend(real_path.to_str().filter(|_| !is_added).map(str::to_owned));
         }
         suggested
     });

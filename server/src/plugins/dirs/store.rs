@@ -11,7 +11,7 @@ pub(in crate::plugins) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<S
         .bind(owner_id)
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| row.try_get("path")).collect()
+    rows.iter().map(|db_row| db_row.try_get("path")).collect()
 }
 
 /// Returns the folders of all users, each only once, in the order in which they were first added.
@@ -19,7 +19,7 @@ pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Err
     let rows = sqlx::query("SELECT path FROM plugin_dirs GROUP BY path ORDER BY MIN(added_at), path")
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| row.try_get("path")).collect()
+    rows.iter().map(|db_row| db_row.try_get("path")).collect()
 }
 
 /// Adds a folder. Returns false if the user would have more than `max` folders. Adding a folder

@@ -66,11 +66,11 @@ impl Helper {
     fn run(&self, module: &Path, home: &Path, max_secs: u64) -> ScanOutcome {
         let started = self.bridge.start("plugin scan", BridgeCommand::Scan(module), home);
         let started = started.and_then(|mut process| {
-            let printed = Printed::read(process.take_printed())?;
+            let printed_text = Printed::read(process.take_printed())?;
             let records = read_records(process.take_output())?;
-            Ok((process, printed, records))
+            Ok((process, printed_text, records))
         });
-        let (mut process, printed, records) = match started {
+        let (mut process, printed_text, records) = match started {
             Ok(started) => started,
             Err(error) => {
                 let program = self.bridge.program().display();
@@ -80,7 +80,7 @@ impl Helper {
             }
         };
         let failed = |problem: String| {
-            let problem = match printed.cause() {
+            let problem = match printed_text.cause() {
                 Some(cause) => format!("{problem}; {cause}"),
                 None => problem,
             };

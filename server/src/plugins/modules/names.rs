@@ -14,16 +14,16 @@ pub(super) fn normalized(name: &str) -> String {
     {
         remaining = shorter;
     }
-    remaining.chars().filter(|letter| letter.is_alphanumeric()).collect()
+    remaining.chars().filter(|character| character.is_alphanumeric()).collect()
 }
 
 fn without_suffix(name: &str) -> Option<&str> {
-    let name = name.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let name = name.trim_end_matches(|character: char| !character.is_alphanumeric());
     SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).or_else(|| without_version(name))
 }
 
 fn without_version(name: &str) -> Option<&str> {
-    let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let head = name.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
     let number = name[head.len()..].trim_start_matches('.');
     if number.is_empty() {
         return None;

@@ -44,16 +44,16 @@ impl Printed {
     pub(super) fn read(pipe: Option<impl Read + Send + 'static>) -> std::io::Result<Self> {
         let last_bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, closed) = mpsc::channel();
-        let kept = Arc::clone(&last_bytes);
+        let kept_bytes = Arc::clone(&last_bytes);
         std::thread::Builder::new().name("plugin-print".to_owned()).spawn(move || {
             let _closes_with_the_pipe = sender;
             let Some(mut pipe) = pipe else { return };
             let mut buffer = [0; KEPT_BYTES];
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&buffer[..count]);
-                let surplus = kept.len().saturating_sub(KEPT_BYTES);
-                kept.drain(..surplus);
+                let mut kept_bytes = kept_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                kept_bytes.extend_from_slice(&buffer[..count]);
+                let surplus = kept_bytes.len().saturating_sub(KEPT_BYTES);
+                kept_bytes.drain(..surplus);
             }
         })?;
         Ok(Self { last_bytes, closed })
@@ -79,7 +79,7 @@ fn cause_in(text: &str) -> Option<String> {
             () => return None,
         };
         let quoted: String =
-            line.trim().chars().filter(|letter| !letter.is_control()).take(QUOTED_MAX_CHARS).collect();
+            line.trim().chars().filter(|character| !character.is_control()).take(QUOTED_MAX_CHARS).collect();
         Some(format!("it seems to need {need}: it printed \"{quoted}\""))
     })
 }
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     fn check(text: &'static str, expected: Option<&str>) {
-        let printed = Printed::read(Some(text.as_bytes())).expect("starts");
-        assert_eq!(printed.cause().as_deref(), expected, "{text}");
+        let printed_text = Printed::read(Some(text.as_bytes())).expect("starts");
+        assert_eq!(printed_text.cause().as_deref(), expected, "{text}");
     }
 
     #[test]

@@ -117,8 +117,8 @@ impl Plugins {
     pub(crate) async fn find(&self, user: &CurrentUser, plugin_id: &str) -> Result<FoundPlugin, ApiError> {
         let scan = self.current(user).await?;
         let mut plugins = scan.iter().flat_map(|scan| scan.instruments.iter().chain(&scan.effects));
-        plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
-            let printable = plugin_id.chars().filter(|letter| !letter.is_control());
+        plugins.find(|listed_plugin| listed_plugin.plugin.plugin_id == plugin_id).cloned().ok_or_else(|| {
+            let printable = plugin_id.chars().filter(|character| !character.is_control());
             ApiError::not_found("plugin", &printable.take(PRINTED_ID_MAX_CHARS).collect::<String>())
         })
     }
@@ -137,7 +137,7 @@ impl Plugins {
     ) -> Result<Option<FoundPlugin>, ApiError> {
         let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Any).await?;
         let mut plugins = scan.instruments.iter().chain(&scan.effects);
-        Ok(plugins.find(|found| found.plugin.plugin_id == plugin_id).cloned())
+        Ok(plugins.find(|listed_plugin| listed_plugin.plugin.plugin_id == plugin_id).cloned())
     }
 
     /// Scans a user's folders now. Discards the cached scans of all users, because their folders
@@ -184,7 +184,7 @@ impl Plugins {
         let slots: Vec<_> = self.slots().values().cloned().collect();
         let mut has_discarded = false;
         for slot in slots {
-            has_discarded |= slot.lock().await.take_if(|cached| cached.started_at < time).is_some();
+            has_discarded |= slot.lock().await.take_if(|cached_scan| cached_scan.started_at < time).is_some();
         }
         has_discarded
     }
@@ -215,27 +215,28 @@ impl Plugins {
     ) -> Result<Arc<Scan>, ApiError> {
         let slot = Arc::clone(self.slots().entry(self.slot_id(user_id)).or_default());
         let mut slot = slot.lock_owned().await;
-        if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs))
-            && cached.revision == store::revision(&self.0.db).await?
+        if let Some(cached_scan) = slot.as_ref().filter(|cached_scan| cached_scan.is_usable(freshness, &dirs))
+            && cached_scan.revision == store::revision(&self.0.db).await?
         {
-            return Ok(Arc::clone(&cached.scan));
+            return Ok(Arc::clone(&cached_scan.scan));
         }
         // The scan continues even if its caller disconnects, because other callers may wait for its
         // result.
-        let inner = Arc::clone(&self.0);
+        let shared_cache = Arc::clone(&self.0);
         let scanning = tokio::spawn(async move {
-            let _permit = inner.permit.acquire().await.map_err(ApiError::internal)?;
-            inner.restore_results().await?;
-            let (started_at, scanning) = (Instant::now(), Arc::clone(&inner));
+            let _permit = shared_cache.permit.acquire().await.map_err(ApiError::internal)?;
+            shared_cache.restore_results().await?;
+            let (started_at, scanning) = (Instant::now(), Arc::clone(&shared_cache));
             let modules_run = freshness.modules_to_run();
             let scan =
                 tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, modules_run)).await??;
             let scan = Arc::new(scan);
             let is_explicit = matches!(freshness, Freshness::Since(..));
-            let revision = inner.store_changes(is_explicit).await?;
+            let revision = shared_cache.store_changes(is_explicit).await?;
             let ended_at = Instant::now();
-            let cached = CachedScan { started_at, ended_at, modules_run, revision, scan: Arc::clone(&scan) };
-            *slot = Some(cached);
+            let cached_scan =
+                CachedScan { started_at, ended_at, modules_run, revision, scan: Arc::clone(&scan) };
+            *slot = Some(cached_scan);
             Ok(scan)
         });
         scanning.await?

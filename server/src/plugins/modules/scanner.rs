@@ -85,8 +85,8 @@ pub(super) struct Scanner {
     cached: Mutex<HashMap<PathBuf, Vec<VersionedResult>>>,
     /// Versions of the modules that this process found on the disk, by path.
     found: Mutex<HashMap<PathBuf, String>>,
-    /// Modules that the next scan runs even if they have not changed, each with the new time limit
-    /// of its scans in seconds, if there is one.
+    /// Modules that the next scan runs even if they have not changed. Each may have a new time
+    /// limit of its scans, in seconds.
     requested: Mutex<HashMap<PathBuf, Option<u64>>>,
     progress: ScanProgress,
     /// Changes of scan results since the last call of [`Self::take_changes`].
@@ -108,8 +108,8 @@ impl Scanner {
     }
 
     /// Adds the scan results that this and other processes stored.
-    pub(super) fn restore(&self, stored: HashMap<PathBuf, Vec<VersionedResult>>) {
-        lock(&self.cached).extend(stored);
+    pub(super) fn restore(&self, stored_results: HashMap<PathBuf, Vec<VersionedResult>>) {
+        lock(&self.cached).extend(stored_results);
     }
 
     /// Returns the changes of the scan results since the last call.
@@ -201,7 +201,7 @@ impl Scanner {
         let version = version_of(&module.path);
         lock(&self.found).insert(module.path.clone(), version.clone());
         let results = lock(&self.cached).get(&module.path).cloned().unwrap_or_default();
-        let remembered_max_secs = results.last().and_then(|(_, newest)| newest.max_secs);
+        let remembered_max_secs = results.last().and_then(|(_, newest_result)| newest_result.max_secs);
         let cached = results.into_iter().find(|(cached_version, _)| *cached_version == version);
         let requested = match to_run {
             ModulesToRun::None => None,
@@ -306,10 +306,10 @@ impl Scan {
     /// module that was found first.
     fn finish(&mut self) {
         for plugins in [&mut self.instruments, &mut self.effects] {
-            let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
+            let mut seen_plugins: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
             plugins.retain(|found| {
                 let key = (found.format, found.plugin.plugin_id.clone());
-                let first = seen.entry(key).or_insert_with(|| found.module.clone());
+                let first = seen_plugins.entry(key).or_insert_with(|| found.module.clone());
                 // Plugins with the same id in one module are not duplicates.
                 let is_duplicate = *first != found.module;
                 if is_duplicate {

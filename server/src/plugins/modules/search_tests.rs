@@ -174,9 +174,9 @@ fn depth_entries_and_files_have_limits() {
     let folder = TestFolder::of(&["1/2/3/Deep.so", "1/2/Near.so", "1/a.sf2", "1/b.sf2"]);
     let search_limited =
         |depth, entries, files| folder.search_within(&["1"], Limits { depth, entries, files });
-    let all = search_limited(3, 6, 2);
-    assert_eq!(folder.modules(&all), ["1/2/3/Deep.so", "1/2/Near.so"]);
-    assert!(!all.truncated);
+    let all_modules = search_limited(3, 6, 2);
+    assert_eq!(folder.modules(&all_modules), ["1/2/3/Deep.so", "1/2/Near.so"]);
+    assert!(!all_modules.truncated);
     let shallow = search_limited(2, 6, 2);
     assert_eq!((folder.modules(&shallow), shallow.truncated), (vec!["1/2/Near.so".to_owned()], true));
     let few = search_limited(3, 6, 1);

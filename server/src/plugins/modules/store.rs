@@ -70,15 +70,15 @@ pub(super) async fn store_changes(db: &Db, changes: &[ResultChange]) -> Result<i
 pub(super) async fn stored_results(db: &Db) -> Result<HashMap<PathBuf, Vec<VersionedResult>>, sqlx::Error> {
     let query = "SELECT path, version, contents FROM plugin_modules ORDER BY scanned_at";
     let rows = sqlx::query(query).fetch_all(db).await?;
-    let mut stored: HashMap<PathBuf, Vec<VersionedResult>> = HashMap::with_capacity(rows.len());
-    for row in &rows {
+    let mut results_by_path: HashMap<PathBuf, Vec<VersionedResult>> = HashMap::with_capacity(rows.len());
+    for db_row in &rows {
         let (path, version, text): (String, String, String) =
-            (row.try_get("path")?, row.try_get("version")?, row.try_get("contents")?);
+            (db_row.try_get("path")?, db_row.try_get("version")?, db_row.try_get("contents")?);
         if let Ok(result) = serde_json::from_str(&text) {
-            stored.entry(PathBuf::from(path)).or_default().push((version, result));
+            results_by_path.entry(PathBuf::from(path)).or_default().push((version, result));
         }
     }
-    Ok(stored)
+    Ok(results_by_path)
 }
 
 /// Stores the scan result of a version of a module. Replaces an older result of this version, and

@@ -118,13 +118,15 @@ fn chosen(stdout: &[u8]) -> Answer {
     } else if path.is_absolute() && path.is_dir() {
         Answer::Chosen(path.to_owned())
     } else {
-        let printed = path.display();
-        Answer::Failed(format!("the program printed `{printed}`, which is not the absolute path of a folder"))
+        let displayed_path = path.display();
+        Answer::Failed(format!(
+            "the program printed `{displayed_path}`, which is not the absolute path of a folder"
+        ))
     }
 }
 
 fn failed(output: &Output, stderr: &str) -> Answer {
     let last_line = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let last_line: String = last_line.chars().filter(|letter| !letter.is_control()).take(200).collect();
+    let last_line: String = last_line.chars().filter(|character| !character.is_control()).take(200).collect();
     Answer::Failed(format!("{}{}{last_line}", output.status, if last_line.is_empty() { "" } else { ": " }))
 }

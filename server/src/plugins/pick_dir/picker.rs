@@ -120,12 +120,15 @@ impl Picker {
         command.process_group(0);
         let mut open_dialog = OpenDialog::start(command, &self.helpers)?;
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let out = open_dialog.child.stdout.take().map(|out| out.take(OUTPUT_MAX_BYTES));
+        let standard_output =
+            open_dialog.child.stdout.take().map(|standard_output| standard_output.take(OUTPUT_MAX_BYTES));
         let err = open_dialog.child.stderr.take().map(|err| err.take(OUTPUT_MAX_BYTES));
-        let (Some(mut out), Some(mut err)) = (out, err) else { return Ok(None) };
-        let reading = async { tokio::try_join!(out.read_to_end(&mut stdout), err.read_to_end(&mut stderr)) };
+        let (Some(mut standard_output), Some(mut err)) = (standard_output, err) else { return Ok(None) };
+        let read_output = async {
+            tokio::try_join!(standard_output.read_to_end(&mut stdout), err.read_to_end(&mut stderr))
+        };
         tokio::select! {
-            read = reading => drop(read?),
+            read = read_output => drop(read?),
             () = open_dialog.end_requested() => return Ok(None),
         }
         let status = open_dialog.child.wait().await?;

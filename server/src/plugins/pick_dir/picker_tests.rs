@@ -174,8 +174,8 @@ async fn a_dialog_is_closed_after_the_timeout_or_when_its_caller_disconnects() {
     wait_for_end(&desktop).await;
     // The dialog is also closed if its caller disconnects, or if a user ends its process.
     desktop.picker.timeout = Duration::from_secs(60);
-    let abandoned = tokio::time::timeout(Duration::from_millis(500), desktop.picker.pick()).await;
-    assert!(abandoned.is_err());
+    let pick_result = tokio::time::timeout(Duration::from_millis(500), desktop.picker.pick()).await;
+    assert!(pick_result.is_err());
     wait_for_end(&desktop).await;
     let (answer, ()) = tokio::join!(desktop.picker.pick(), async {
         while desktop.picker.helpers.list().is_empty() {

@@ -13,8 +13,8 @@ const PATH: &str = "/api/v1/plugins/dirs";
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
-    let real = folder.path().canonicalize().expect("a path");
-    (folder, real)
+    let real_path = folder.path().canonicalize().expect("a path");
+    (folder, real_path)
 }
 
 async fn add(app: &TestApp, path: &str) -> Answer {
@@ -26,8 +26,8 @@ async fn add_folder(app: &TestApp, path: &Path) -> Answer {
 }
 
 async fn remove(app: &TestApp, path: &Path) -> Answer {
-    let encoded: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
-    app.local(Method::DELETE, &format!("{PATH}?path={encoded}")).send().await
+    let encoded_path: String = path.to_string_lossy().bytes().map(|byte| format!("%{byte:02X}")).collect();
+    app.local(Method::DELETE, &format!("{PATH}?path={encoded_path}")).send().await
 }
 
 async fn listed(app: &TestApp) -> Value {
@@ -37,19 +37,26 @@ async fn listed(app: &TestApp) -> Value {
 #[tokio::test]
 async fn folders_can_be_added_once_and_removed() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
-    let (one, two) = (real.join("one"), real.join("zwei mit Ü"));
+    let (_folder, real_path) = folder();
+    let (first_dir, two) = (real_path.join("one"), real_path.join("zwei mit Ü"));
     fs::create_dir(&two).expect("makes");
-    fs::create_dir(&one).expect("makes");
-    symlink(&one, real.join("link")).expect("makes a symbolic link");
+    fs::create_dir(&first_dir).expect("makes");
+    symlink(&first_dir, real_path.join("link")).expect("makes a symbolic link");
     assert_eq!(listed(&app).await, json!([]));
     assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
-    assert_eq!(add_folder(&app, &real.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
-    add_folder(&app, &one).await.expect(200);
-    assert_eq!(listed(&app).await, json!([two, one]), "links are resolved, and no folder is listed twice");
+    assert_eq!(
+        add_folder(&app, &real_path.join("link")).await.expect(200)["plugin_dirs"],
+        json!([two, first_dir])
+    );
+    add_folder(&app, &first_dir).await.expect(200);
+    assert_eq!(
+        listed(&app).await,
+        json!([two, first_dir]),
+        "links are resolved, and no folder is listed twice"
+    );
     // A folder that was deleted from the disk can be removed from the list.
     fs::remove_dir(&two).expect("removes");
-    assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([one]));
+    assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([first_dir]));
     let detail = remove(&app, &two).await.problem(404, "not_found");
     assert!(detail.contains("zwei mit Ü"), "{detail}");
     let audit = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
@@ -64,22 +71,22 @@ async fn folders_can_be_added_once_and_removed() {
 
 #[tokio::test]
 async fn usual_folders_are_suggested_until_they_are_added() {
-    let (_folder, real) = folder();
-    let (one, two) = (real.join("one"), real.join("two"));
-    for dir in [&one.join("inside"), &two] {
+    let (_folder, real_path) = folder();
+    let (first_dir, two) = (real_path.join("one"), real_path.join("two"));
+    for dir in [&first_dir.join("inside"), &two] {
         fs::create_dir_all(dir).expect("makes");
     }
-    symlink(&one, real.join("link")).expect("makes a symbolic link");
-    fs::write(real.join("file"), "text").expect("writes");
+    symlink(&first_dir, real_path.join("link")).expect("makes a symbolic link");
+    fs::write(real_path.join("file"), "text").expect("writes");
     let names = ["none", "file", "link", "one", "two", "one/inside"];
-    let dirs = std::env::join_paths(names.map(|name| real.join(name))).expect("a list");
+    let dirs = std::env::join_paths(names.map(|name| real_path.join(name))).expect("a list");
     let dirs = dirs.to_str().expect("text");
     let app = TestApp::with(&[("SF_PLUGIN_SUGGESTED_DIRS", dirs)]).await;
     let suggested = async || app.local(Method::GET, PATH).send().await.expect(200)["suggested"].clone();
-    assert_eq!(suggested().await, json!([one, two]));
+    assert_eq!(suggested().await, json!([first_dir, two]));
     assert_eq!(listed(&app).await, json!([]), "suggested folders are not scanned");
-    assert_eq!(add_folder(&app, &one).await.expect(200)["suggested"], json!([two]));
-    assert_eq!(remove(&app, &one).await.expect(200)["suggested"], json!([one, two]));
+    assert_eq!(add_folder(&app, &first_dir).await.expect(200)["suggested"], json!([two]));
+    assert_eq!(remove(&app, &first_dir).await.expect(200)["suggested"], json!([first_dir, two]));
     // Callers who may not add folders get no suggestions.
     let token = app.token_of_new_user("ada").await;
     let by_ada = app.remote(Method::GET, PATH).token(&token).send().await.expect(200);
@@ -99,9 +106,9 @@ async fn usual_folders_are_suggested_until_they_are_added() {
 #[tokio::test]
 async fn invalid_folders_are_refused_with_the_reason() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
-    fs::write(real.join("file"), "text").expect("writes");
-    let path_text = |name: &str| real.join(name).to_str().expect("text").to_owned();
+    let (_folder, real_path) = folder();
+    fs::write(real_path.join("file"), "text").expect("writes");
+    let path_text = |name: &str| real_path.join(name).to_str().expect("text").to_owned();
     for path in [
         "plugins",
         "",
@@ -116,16 +123,19 @@ async fn invalid_folders_are_refused_with_the_reason() {
     assert!(detail.contains("none"), "{detail}");
     add(&app, &path_text("file")).await.problem(400, "not_a_folder");
     add(&app, &path_text("file/x")).await.problem(400, "not_a_folder");
-    let locked = real.join("locked");
-    fs::create_dir(&locked).expect("makes");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
+    let locked_folder = real_path.join("locked");
+    fs::create_dir(&locked_folder).expect("makes");
+    fs::set_permissions(&locked_folder, fs::Permissions::from_mode(0o000)).expect("removes the permissions");
     // Root can read every folder, so the folder is accepted if the tests run as root.
-    match fs::read_dir(&locked) {
-        Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
-        Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
+    match fs::read_dir(&locked_folder) {
+        Ok(_) => assert_eq!(
+            add_folder(&app, &locked_folder).await.expect(200)["plugin_dirs"],
+            json!([locked_folder])
+        ),
+        Err(_) => drop(add_folder(&app, &locked_folder).await.problem(403, "not_readable")),
     }
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
-    remove(&app, &locked).await;
+    fs::set_permissions(&locked_folder, fs::Permissions::from_mode(0o700)).expect("restores the permissions");
+    remove(&app, &locked_folder).await;
     for body in [json!({}), json!({ "path": 1 }), json!({ "path": "/", "more": 1 })] {
         let answer = app.local(Method::POST, PATH).json(&body).send().await;
         assert_eq!(answer.status, 400, "{body}");
@@ -136,24 +146,28 @@ async fn invalid_folders_are_refused_with_the_reason() {
 #[tokio::test]
 async fn the_storage_folder_cannot_be_added() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
+    let (_folder, real_path) = folder();
     let storage = &app.state.config.storage.dir;
     fs::create_dir_all(storage.join("soundfonts")).expect("makes");
-    symlink(storage, real.join("way-in")).expect("makes a symbolic link");
-    for path in [storage.clone(), storage.join("soundfonts"), real.join("way-in"), real.join("way-in/blobs")]
-    {
+    symlink(storage, real_path.join("way-in")).expect("makes a symbolic link");
+    for path in [
+        storage.clone(),
+        storage.join("soundfonts"),
+        real_path.join("way-in"),
+        real_path.join("way-in/blobs"),
+    ] {
         add_folder(&app, &path).await.problem(403, "inside_storage");
     }
 }
 
 #[tokio::test]
 async fn a_server_only_accepts_folders_below_its_roots() {
-    let (_folder, real) = folder();
-    let (root, other) = (real.join("root"), real.join("other"));
+    let (_folder, real_path) = folder();
+    let (root, other_folder) = (real_path.join("root"), real_path.join("other"));
     fs::create_dir_all(root.join("vst")).expect("makes");
-    fs::create_dir(&other).expect("makes");
-    symlink(&other, root.join("way-out")).expect("makes a symbolic link");
-    symlink(root.join("vst"), real.join("way-in")).expect("makes a symbolic link");
+    fs::create_dir(&other_folder).expect("makes");
+    symlink(&other_folder, root.join("way-out")).expect("makes a symbolic link");
+    symlink(root.join("vst"), real_path.join("way-in")).expect("makes a symbolic link");
     let container = [
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -164,12 +178,18 @@ async fn a_server_only_accepts_folders_below_its_roots() {
     assert!(detail.contains("SF_PLUGIN_ROOTS"), "{detail}");
     let roots = root.to_string_lossy();
     let app = TestApp::with(&[container[0], container[1], container[2], ("SF_PLUGIN_ROOTS", &roots)]).await;
-    for path in [&other, &root.join("way-out"), &real, &other.join("none"), &real.join("root-2")] {
+    for path in [
+        &other_folder,
+        &root.join("way-out"),
+        &real_path,
+        &other_folder.join("none"),
+        &real_path.join("root-2"),
+    ] {
         let detail = add_folder(&app, path).await.problem(403, "outside_plugin_roots");
         assert!(detail.contains(&*roots), "{detail}");
     }
     add_folder(&app, &root.join("none")).await.problem(404, "not_found");
-    for path in [root.join("vst"), root.clone(), real.join("way-in")] {
+    for path in [root.join("vst"), root.clone(), real_path.join("way-in")] {
         add_folder(&app, &path).await.expect(200);
     }
     assert_eq!(listed(&app).await, json!([root.join("vst"), root]));
@@ -178,9 +198,9 @@ async fn a_server_only_accepts_folders_below_its_roots() {
 #[tokio::test]
 async fn remote_users_must_be_administrators_to_change_their_list() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
+    let (_folder, real_path) = folder();
     let token = app.token_of_new_user("ada").await;
-    let body = json!({ "path": real });
+    let body = json!({ "path": real_path });
     let call = |method| app.remote(method, PATH).token(&token);
     call(Method::POST).json(&body).send().await.problem(403, "admin_only");
     app.remote(Method::DELETE, &format!("{PATH}?path=/x"))
@@ -189,7 +209,7 @@ async fn remote_users_must_be_administrators_to_change_their_list() {
         .await
         .problem(403, "admin_only");
     app.remote(Method::GET, PATH).send().await.problem(401, "token_missing");
-    add_folder(&app, &real).await.expect(200);
+    add_folder(&app, &real_path).await.expect(200);
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
@@ -198,9 +218,9 @@ async fn remote_users_must_be_administrators_to_change_their_list() {
 #[tokio::test]
 async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
+    let (_folder, real_path) = folder();
     let token = app.token_of_new_user("ada").await;
-    let body = json!({ "path": real });
+    let body = json!({ "path": real_path });
     let post = || app.local(Method::POST, PATH).json(&body);
     let (users_key, admins_key) =
         (app.create_api_key(&token).await, app.create_api_key(&app.admin_token().await).await);
@@ -211,22 +231,22 @@ async fn a_local_user_can_change_their_list_but_an_api_key_cannot() {
         let call = app.local(Method::DELETE, &format!("{PATH}?path=/x"));
         call.token(key).send().await.problem(403, "api_key_not_allowed");
     }
-    assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real]));
+    assert_eq!(post().token(&token).send().await.expect(200)["plugin_dirs"], json!([real_path]));
     assert_eq!(listed(&app).await, json!([]), "the folder is in the list of the token's account only");
     app.local(Method::POST, "/api/v1/plugins/scan").token(&token).send().await.expect(200);
-    let remote = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
-    remote.problem(403, "admin_only");
-    let path = format!("{PATH}?path={}", real.display());
-    let removed = app.local(Method::DELETE, &path).token(&token).send().await;
-    assert_eq!(removed.expect(200)["plugin_dirs"], json!([]));
+    let remote_answer = app.remote(Method::POST, "/api/v1/plugins/scan").token(&token).send().await;
+    remote_answer.problem(403, "admin_only");
+    let path = format!("{PATH}?path={}", real_path.display());
+    let removal_answer = app.local(Method::DELETE, &path).token(&token).send().await;
+    assert_eq!(removal_answer.expect(200)["plugin_dirs"], json!([]));
 }
 
 #[tokio::test]
 async fn a_user_has_at_most_32_folders() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
+    let (_folder, real_path) = folder();
     for number in 0..33 {
-        let path = real.join(format!("{number:02}"));
+        let path = real_path.join(format!("{number:02}"));
         fs::create_dir(&path).expect("makes");
         let answer = add_folder(&app, &path).await;
         if number < 32 {
@@ -236,27 +256,27 @@ async fn a_user_has_at_most_32_folders() {
             assert!(detail.contains("32"), "{detail}");
         }
     }
-    add_folder(&app, &real.join("07")).await.expect(200);
+    add_folder(&app, &real_path.join("07")).await.expect(200);
     assert_eq!(listed(&app).await.as_array().expect("a list").len(), 32);
 }
 
 #[tokio::test]
 async fn soundfonts_in_the_list_are_in_the_catalogue() {
     let app = TestApp::start().await;
-    let (_folder, real) = folder();
-    fs::create_dir_all(real.join("Synths/banks")).expect("makes");
-    fs::copy(crate::test_studio::BANK, real.join("Synths/banks/Of a Plugin.sf2")).expect("copies");
+    let (_folder, real_path) = folder();
+    fs::create_dir_all(real_path.join("Synths/banks")).expect("makes");
+    fs::copy(crate::test_studio::BANK, real_path.join("Synths/banks/Of a Plugin.sf2")).expect("copies");
     let catalogue = "/api/v1/plugins/soundfonts/catalog";
-    let before = app.local(Method::GET, catalogue).send().await.expect(200);
-    assert_eq!(before["soundfonts"], json!([]));
-    add_folder(&app, &real).await.expect(200);
+    let catalog_before = app.local(Method::GET, catalogue).send().await.expect(200);
+    assert_eq!(catalog_before["soundfonts"], json!([]));
+    add_folder(&app, &real_path).await.expect(200);
     app.state.soundfonts.catalogue.rescan().await.expect("scans");
-    let after = app.local(Method::GET, catalogue).send().await.expect(200);
-    let bank = &after["soundfonts"][0];
+    let catalog_after = app.local(Method::GET, catalogue).send().await.expect(200);
+    let bank = &catalog_after["soundfonts"][0];
     assert_eq!((&bank["soundfont_id"], &bank["source"]), (&json!("ofaplugin"), &json!("system")));
     let file = app.local(Method::GET, "/api/v1/plugins/soundfonts/download/ofaplugin").send().await;
     assert_eq!((file.status.as_u16(), file.header("x-soundfont-fallback")), (200, "false"));
-    remove(&app, &real).await.expect(200);
+    remove(&app, &real_path).await.expect(200);
     app.state.soundfonts.catalogue.rescan().await.expect("scans");
     assert_eq!(app.local(Method::GET, catalogue).send().await.expect(200)["soundfonts"], json!([]));
 }

@@ -12,14 +12,14 @@ async fn effects(studio: &Studio) -> Value {
 async fn every_effect_of_the_engine_is_described() {
     let studio = Studio::without_soundfonts(&[]).await;
     let answer = effects(&studio).await;
-    let listed = answer["effects"].as_array().expect("a list");
-    assert_eq!(listed.len(), EFFECTS.len());
-    for (described, kind) in listed.iter().zip(EFFECTS) {
-        assert_eq!(described["id"], kind.id);
-        assert_eq!(described["name"], kind.name);
-        assert_eq!(described["has_side_chain"], kind.has_side_chain);
-        assert_eq!(described["impulse_max_secs"], json!(kind.impulse_max_secs));
-        let parameters = described["parameters"].as_array().expect("a list");
+    let listed_effects = answer["effects"].as_array().expect("a list");
+    assert_eq!(listed_effects.len(), EFFECTS.len());
+    for (listed_effect, kind) in listed_effects.iter().zip(EFFECTS) {
+        assert_eq!(listed_effect["id"], kind.id);
+        assert_eq!(listed_effect["name"], kind.name);
+        assert_eq!(listed_effect["has_side_chain"], kind.has_side_chain);
+        assert_eq!(listed_effect["impulse_max_secs"], json!(kind.impulse_max_secs));
+        let parameters = listed_effect["parameters"].as_array().expect("a list");
         let ids: Vec<&str> =
             parameters.iter().map(|parameter| parameter["id"].as_str().expect("an id")).collect();
         let expected: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.id).collect();
@@ -65,11 +65,11 @@ async fn the_list_has_an_etag() {
     let studio = Studio::without_soundfonts(&[]).await;
     let first = studio.get("/plugins/effects").await;
     assert_eq!(first.header("content-type"), "application/json");
-    let again = |tag: &str| {
+    let conditional_answer = |tag: &str| {
         studio.app.local(Method::GET, "/api/v1/plugins/effects").header("if-none-match", tag).send()
     };
-    let unchanged = again(first.header("etag")).await;
-    unchanged.expect(304);
-    assert!(unchanged.bytes.is_empty());
-    again("\"another\"").await.expect(200);
+    let unchanged_answer = conditional_answer(first.header("etag")).await;
+    unchanged_answer.expect(304);
+    assert!(unchanged_answer.bytes.is_empty());
+    conditional_answer("\"another\"").await.expect(200);
 }

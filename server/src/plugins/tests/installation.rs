@@ -29,8 +29,8 @@ async fn users_and_api_keys_of_a_server_use_its_plugins_but_never_scan() {
         let call =
             |method, path: &str| service.app.remote(method, &format!("/api/v1/plugins{path}")).token(caller);
         for path in ["/scan", "/dirs"] {
-            let refused = call(Method::POST, path).json(&json!({ "path": service.dir() })).send().await;
-            refused.problem(403, "admin_only");
+            let refusal = call(Method::POST, path).json(&json!({ "path": service.dir() })).send().await;
+            refusal.problem(403, "admin_only");
         }
         let instruments = call(Method::GET, "/available").send().await.expect(200)["vst_instruments"].clone();
         let effects = call(Method::GET, "/effects").send().await.expect(200)["vst_effects"].clone();
@@ -38,9 +38,9 @@ async fn users_and_api_keys_of_a_server_use_its_plugins_but_never_scan() {
         let nekobi = instruments[0]["plugin_id"].as_str().expect("an id");
 
         let body = json!({"plugin_id": nekobi, "notes": [note(0.0, 480.0)], "tail_secs": 0});
-        let rendered = service.app.remote(Method::POST, PATH).token(caller).json(&body).send().await;
-        assert_eq!(rendered.status, 200, "{}", String::from_utf8_lossy(&rendered.bytes));
-        assert!(peak(&float_samples(&rendered.bytes)) > 0.01);
+        let render_answer = service.app.remote(Method::POST, PATH).token(caller).json(&body).send().await;
+        assert_eq!(render_answer.status, 200, "{}", String::from_utf8_lossy(&render_answer.bytes));
+        assert!(peak(&float_samples(&render_answer.bytes)) > 0.01);
 
         let mix = async |effects: Value| {
             let mut track = plugin_track("bass", nekobi);
@@ -51,9 +51,9 @@ async fn users_and_api_keys_of_a_server_use_its_plugins_but_never_scan() {
             let address = render["audio_url"].as_str().expect("an address");
             float_samples(&service.app.remote(Method::GET, address).token(caller).send().await.bytes)
         };
-        let dry = mix(json!([])).await;
+        let dry_mix = mix(json!([])).await;
         let wet = mix(json!([{"id": "d", "type": "vst2", "plugin_id": effects[0]["plugin_id"]}])).await;
-        assert!(peak(&dry) > 0.01 && difference(&dry, &wet) > 0.001);
+        assert!(peak(&dry_mix) > 0.01 && difference(&dry_mix, &wet) > 0.001);
         tracks.push(wet);
     }
     assert!(tracks[0] == tracks[1], "an API key gets the sound of its account");

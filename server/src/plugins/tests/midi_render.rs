@@ -34,14 +34,14 @@ pub(crate) async fn service_with(modules: &[&str]) -> (PluginService, Vec<String
         symlink(path, service.path(path.file_name().expect("a name").to_str().expect("text")))
             .expect("makes a symbolic link");
     }
-    let available = service.get("/available").await.expect(200);
+    let available_sounds = service.get("/available").await.expect(200);
     let effects = service.get("/effects").await.expect(200);
-    let lists = [&available["vst_instruments"], &effects["vst_effects"]];
+    let lists = [&available_sounds["vst_instruments"], &effects["vst_effects"]];
     let plugins = lists.iter().flat_map(|list| list.as_array().expect("a list"));
     let plugins: Vec<&Value> = plugins.collect();
     let id_of = |module: &&str| {
-        let found = plugins.iter().find(|plugin| plugin["path"] == json!(module));
-        found.unwrap_or_else(|| panic!("{module} is not in {plugins:?}"))["plugin_id"]
+        let listed_plugin = plugins.iter().find(|plugin| plugin["path"] == json!(module));
+        listed_plugin.unwrap_or_else(|| panic!("{module} is not in {plugins:?}"))["plugin_id"]
             .as_str()
             .expect("an id")
             .to_owned()
@@ -81,10 +81,10 @@ async fn real_instruments_play_notes_at_their_times() {
         let secs = samples.len() as f64 / 2.0 / 48_000.0;
         assert!((1.25..20.0).contains(&secs), "{id}: {secs}");
         // Half the tempo, and then times in seconds without a tempo.
-        let slow = json!({"plugin_id": id, "notes": [note(960.0, 480.0)], "tempo_map": [{"tick": 0, "bpm": 60}], "tail_secs": 0});
-        let slow = render(&service, &slow).await;
-        assert_eq!(slow.len(), 2 * 72_000, "{id}");
-        assert!((0.999..1.02).contains(&sound_start_secs(&slow)), "{id}");
+        let slow_render = json!({"plugin_id": id, "notes": [note(960.0, 480.0)], "tempo_map": [{"tick": 0, "bpm": 60}], "tail_secs": 0});
+        let slow_render = render(&service, &slow_render).await;
+        assert_eq!(slow_render.len(), 2 * 72_000, "{id}");
+        assert!((0.999..1.02).contains(&sound_start_secs(&slow_render)), "{id}");
         let in_seconds =
             json!({"plugin_id": id, "notes": [note(1.0, 0.5)], "time_base": "seconds", "tail_secs": 0});
         assert_eq!(render(&service, &in_seconds).await.len(), 2 * 72_000, "{id}");
@@ -97,14 +97,14 @@ async fn real_instruments_play_notes_at_their_times() {
 #[tokio::test]
 async fn parameters_and_automation_change_the_sound() {
     let (service, ids) = service_with(&[NEKOBI]).await;
-    let request = |more: Value| {
+    let request = |extra_fields: Value| {
         let mut body = json!({"plugin_id": ids[0], "notes": [note(0.0, 1920.0)], "tail_secs": 0});
-        body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        body.as_object_mut().expect("an object").extend(extra_fields.as_object().expect("an object").clone());
         body
     };
     let dark = render(&service, &request(json!({"params": {"Cutoff": 0.0, "Volume": 0.8}}))).await;
-    let bright = render(&service, &request(json!({"params": {"Cutoff": 1.0, "Volume": 0.8}}))).await;
-    assert!(dark != bright, "the cutoff changes the sound");
+    let bright_render = render(&service, &request(json!({"params": {"Cutoff": 1.0, "Volume": 0.8}}))).await;
+    assert!(dark != bright_render, "the cutoff changes the sound");
     let points = json!([{"tick": 0, "value": 0.8}, {"secs": 0.5, "value": 0.8}, {"tick": 960, "value": 0}]);
     let fades = json!({"params": {"Cutoff": 1.0}, "automation": [{"param": "Volume", "points": points}]});
     let fading = render(&service, &request(fades)).await;
@@ -113,8 +113,8 @@ async fn parameters_and_automation_change_the_sound() {
     // The plugin smooths its volume.
     let end = &second[second.len() / 2..];
     assert!(peak(end) < peak(first) / 20.0, "{} and {}", peak(first), peak(end));
-    let unknown = send(&service, &request(json!({"params": {"Cut": 0.5}}))).await;
-    let detail = unknown.problem(422, "bad_plugin_parameter");
+    let unknown_answer = send(&service, &request(json!({"params": {"Cut": 0.5}}))).await;
+    let detail = unknown_answer.problem(422, "bad_plugin_parameter");
     assert!(detail.contains("`Cut`") && detail.contains("`Cutoff` ("), "{detail}");
 }
 
@@ -123,8 +123,8 @@ async fn presets_are_programs_or_files() {
     let (service, ids) = service_with(&[AMSYNTH]).await;
     let with = |preset: Value| json!({"plugin_id": ids[0], "notes": [note(0.0, 960.0)], "tail_secs": 0, "preset": preset});
     let first = render(&service, &with(json!(0))).await;
-    let other = render(&service, &with(json!(5))).await;
-    assert!(first != other, "another program sounds different");
+    let other_render = render(&service, &with(json!(5))).await;
+    assert!(first != other_render, "another program sounds different");
     let detail = send(&service, &with(json!(1_000_000))).await.problem(422, "bad_preset");
     assert!(detail.contains("programs 0 to "), "{detail}");
     let text = BASE64_STANDARD.encode("no preset");
@@ -138,11 +138,11 @@ async fn presets_are_programs_or_files() {
 #[tokio::test]
 async fn invalid_requests_name_the_field_and_the_limit() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_COMP]).await;
-    let check = async |more: Value, status: u16, code: &str, part: &str| {
+    let check = async |extra_fields: Value, status: u16, code: &str, part: &str| {
         let mut body = json!({"plugin_id": ids[0], "notes": [note(0.0, 1.0)]});
-        body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        body.as_object_mut().expect("an object").extend(extra_fields.as_object().expect("an object").clone());
         let detail = send(&service, &body).await.problem(status, code);
-        assert!(detail.contains(part), "{more}: {detail}");
+        assert!(detail.contains(part), "{extra_fields}: {detail}");
     };
     check(json!({"plugin_id": "00".repeat(16)}), 404, "not_found", &"00".repeat(16)).await;
     check(json!({"plugin_id": ids[1]}), 422, "not_an_instrument", "ZamComp").await;
@@ -170,8 +170,9 @@ async fn invalid_requests_name_the_field_and_the_limit() {
     check(falling, 422, "bad_automation", "1` is at tick 8, before the previous point at tick 9").await;
     let curve = json!({"param": "Cutoff", "points": []});
     check(automation(json!([curve, curve])), 422, "bad_automation", "`Cutoff`, which an earlier entry").await;
-    let many: Vec<Value> = (0..10_001).map(|id| json!({"param": id.to_string(), "points": []})).collect();
-    check(automation(many.into()), 422, "bad_automation", "at most 10000").await;
+    let many_curves: Vec<Value> =
+        (0..10_001).map(|id| json!({"param": id.to_string(), "points": []})).collect();
+    check(automation(many_curves.into()), 422, "bad_automation", "at most 10000").await;
 }
 
 #[tokio::test]
@@ -204,8 +205,8 @@ async fn a_render_is_repeated_once_if_the_plugin_ends() {
     std::fs::set_permissions(&wrapper, executable).expect("sets permissions");
     let service = PluginService::with(&[("SF_BRIDGE", &wrapper.to_string_lossy())]).await;
     symlink(NEKOBI, service.path("Nekobi-vst.so")).expect("makes a symbolic link");
-    let available = service.get("/available").await.expect(200);
-    let id = &available["vst_instruments"][0]["plugin_id"];
+    let available_sounds = service.get("/available").await.expect(200);
+    let id = &available_sounds["vst_instruments"][0]["plugin_id"];
     let samples =
         render(&service, &json!({"plugin_id": id, "notes": [note(0.0, 480.0)], "tail_secs": 0})).await;
     assert!(mark.exists() && peak(&samples) > 0.01, "{}", peak(&samples));

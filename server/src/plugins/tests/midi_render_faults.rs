@@ -31,17 +31,17 @@ impl FaultyService {
     async fn with(settings: &[(&str, &str)]) -> Self {
         let service = PluginService::with(settings).await;
         service.install("vst2_misbehaving_synth", "faults.so");
-        let available = service.get("/available").await.expect(200);
+        let available_sounds = service.get("/available").await.expect(200);
         let text = |plugin: &Value, field: &str| plugin[field].as_str().expect("text").to_owned();
-        let instruments = available["vst_instruments"].as_array().expect("a list");
+        let instruments = available_sounds["vst_instruments"].as_array().expect("a list");
         let instruments =
             instruments.iter().map(|plugin| (text(plugin, "name"), text(plugin, "plugin_id"))).collect();
         Self { service, instruments }
     }
 
     fn body(&self, name: &str) -> Value {
-        let found = self.instruments.iter().find(|(plugin_name, _)| plugin_name == name);
-        let (_, id) = found.unwrap_or_else(|| panic!("{name} is not in {:?}", self.instruments));
+        let listed_instrument = self.instruments.iter().find(|(plugin_name, _)| plugin_name == name);
+        let (_, id) = listed_instrument.unwrap_or_else(|| panic!("{name} is not in {:?}", self.instruments));
         json!({"plugin_id": id, "notes": [note(480.0, 480.0)], "tail_secs": 0.1})
     }
 
@@ -55,14 +55,14 @@ impl FaultyService {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
             let homes = fs::read_dir(storage.join("plugin-homes")).map_or(0, Iterator::count);
-            let listed = self.service.app.state.helpers.list().len();
+            let process_count = self.service.app.state.helpers.list().len();
             let processes = processes_in(&storage.to_string_lossy());
-            if (homes, listed, processes) == (0, 0, 0) {
+            if (homes, process_count, processes) == (0, 0, 0) {
                 return;
             }
             assert!(
                 Instant::now() < deadline,
-                "{name}: {homes} folders, {listed} helpers and {processes} processes are left"
+                "{name}: {homes} folders, {process_count} helpers and {processes} processes are left"
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -78,7 +78,7 @@ fn processes_in(path: &str) -> usize {
 
 #[tokio::test]
 async fn faults_of_plugins_give_typed_errors_within_the_time_limit() {
-    let faulty = FaultyService::start().await;
+    let faulty_service = FaultyService::start().await;
     for (name, status, code, part) in [
         ("Crashes", 502, "plugin_crashed", "SIGSEGV"),
         ("Aborts", 502, "plugin_crashed", "SIGABRT"),
@@ -90,67 +90,67 @@ async fn faults_of_plugins_give_typed_errors_within_the_time_limit() {
         ("No Channels", 422, "not_an_instrument", "has no audio output"),
     ] {
         let started_at = Instant::now();
-        let detail = faulty.send(name).await.problem(status, code);
+        let detail = faulty_service.send(name).await.problem(status, code);
         assert!(detail.contains(part), "{name}: {detail}");
         assert!(started_at.elapsed() < Duration::from_secs(20), "{name}: {:?}", started_at.elapsed());
-        faulty.assert_clean(name).await;
+        faulty_service.assert_clean(name).await;
     }
 }
 
 #[tokio::test]
 async fn plugins_that_start_processes_or_print_can_render_and_nothing_remains() {
-    let faulty = FaultyService::start().await;
+    let faulty_service = FaultyService::start().await;
     for name in ["Forks", "Starts Daemon", "Prints", "Slow", "Late Latency", "More Channels", "Late Sound"] {
-        let answer = faulty.send(name).await;
+        let answer = faulty_service.send(name).await;
         assert_eq!(answer.status, 200, "{name}: {}", String::from_utf8_lossy(&answer.bytes));
         assert!(peak(&float_samples(&answer.bytes)) > 0.05, "{name}");
-        faulty.assert_clean(name).await;
+        faulty_service.assert_clean(name).await;
     }
 }
 
 #[tokio::test]
 async fn a_plugin_that_leaks_ends_at_the_limit_of_its_memory() {
     // Each start and end of a note leaks 256 MiB.
-    let faulty = FaultyService::with(&[("SF_PLUGIN_MEMORY_MAX_BYTES", "1073741824")]).await;
-    let mut body = faulty.body("Leaks");
+    let faulty_service = FaultyService::with(&[("SF_PLUGIN_MEMORY_MAX_BYTES", "1073741824")]).await;
+    let mut body = faulty_service.body("Leaks");
     body["notes"] = (0..8).map(|index| note(f64::from(index) * 960.0, 480.0)).collect();
-    let detail = send(&faulty.service, &body).await.problem(502, "plugin_crashed");
+    let detail = send(&faulty_service.service, &body).await.problem(502, "plugin_crashed");
     assert!(detail.contains("SIGABRT"), "{detail}");
-    faulty.assert_clean("Leaks").await;
+    faulty_service.assert_clean("Leaks").await;
 }
 
 #[tokio::test]
 async fn samples_that_are_not_numbers_become_silence_with_a_warning() {
-    let faulty = FaultyService::start().await;
-    let answer = faulty.send("Not a Number").await;
+    let faulty_service = FaultyService::start().await;
+    let answer = faulty_service.send("Not a Number").await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     let warnings = answer.header("x-plugin-warnings").to_owned();
     assert!(warnings.contains("non_finite_samples="), "{warnings}");
     assert!(peak(&float_samples(&answer.bytes)).is_finite());
-    faulty.assert_clean("Not a Number").await;
+    faulty_service.assert_clean("Not a Number").await;
 }
 
 #[tokio::test]
 async fn other_requests_are_answered_while_a_plugin_hangs() {
-    let faulty = FaultyService::start().await;
-    let (hanging, other) = tokio::join!(faulty.send("Hangs"), async {
-        while faulty.service.app.state.helpers.list().is_empty() {
+    let faulty_service = FaultyService::start().await;
+    let (hanging, other_render) = tokio::join!(faulty_service.send("Hangs"), async {
+        while faulty_service.service.app.state.helpers.list().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let helpers = faulty.service.app.local(Method::GET, "/api/v1/files/processes").send().await;
+        let helpers = faulty_service.service.app.local(Method::GET, "/api/v1/files/processes").send().await;
         assert_eq!(helpers.expect(200)["items"][0]["kind"], "plugin");
-        faulty.send("Prints").await
+        faulty_service.send("Prints").await
     });
     hanging.problem(504, "plugin_timeout");
-    assert_eq!(other.status, 200, "{}", String::from_utf8_lossy(&other.bytes));
-    faulty.assert_clean("Hangs").await;
+    assert_eq!(other_render.status, 200, "{}", String::from_utf8_lossy(&other_render.bytes));
+    faulty_service.assert_clean("Hangs").await;
 }
 
 #[tokio::test]
 async fn a_client_that_disconnects_ends_the_plugin() {
-    let faulty = FaultyService::start().await;
-    let app = &faulty.service.app;
-    let request = app.local(Method::POST, PATH).json(&faulty.body("Hangs")).send();
+    let faulty_service = FaultyService::start().await;
+    let app = &faulty_service.service.app;
+    let request = app.local(Method::POST, PATH).json(&faulty_service.body("Hangs")).send();
     let has_started = async {
         while app.state.helpers.list().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -160,15 +160,15 @@ async fn a_client_that_disconnects_ends_the_plugin() {
         answer = request => panic!("the plugin hangs, but the answer is {}", answer.status),
         () = has_started => {}
     }
-    faulty.assert_clean("Hangs").await;
+    faulty_service.assert_clean("Hangs").await;
 }
 
 #[tokio::test]
 async fn after_fifty_faults_no_process_or_folder_remains() {
-    let faulty = FaultyService::start().await;
+    let faulty_service = FaultyService::start().await;
     let names = ["Crashes", "Aborts", "Exits", "Forks", "Starts Daemon"];
     for name in names.iter().cycle().take(50) {
-        faulty.send(name).await;
+        faulty_service.send(name).await;
     }
-    faulty.assert_clean("fifty faults").await;
+    faulty_service.assert_clean("fifty faults").await;
 }

@@ -33,28 +33,33 @@ fn song() -> Value {
 async fn states_of_missing_plugins_stay_in_the_project() {
     let service = PluginService::start().await;
     let call = |method, path: &str| service.app.local(method, path);
-    let read = async |id: &str| call(Method::GET, &format!("{PROJECTS}/{id}")).send().await.expect(200);
+    let read_project =
+        async |id: &str| call(Method::GET, &format!("{PROJECTS}/{id}")).send().await.expect(200);
     let song = song();
     call(Method::POST, PROJECTS).json(&song).send().await.expect(201);
-    let loaded = read("song").await;
-    assert_eq!(loaded, song);
-    let save = call(Method::PUT, &format!("{PROJECTS}/song")).header("if-match", "\"1\"").json(&loaded);
+    let loaded_project = read_project("song").await;
+    assert_eq!(loaded_project, song);
+    let save =
+        call(Method::PUT, &format!("{PROJECTS}/song")).header("if-match", "\"1\"").json(&loaded_project);
     save.send().await.expect(200);
-    assert_eq!(read("song").await, song);
+    assert_eq!(read_project("song").await, song);
 
     // Exports leave the plugins out, and bundles contain their states.
-    let (_, left_out) = mix(&service, &loaded).await;
+    let (_, left_out) = mix(&service, &loaded_project).await;
     let pointers: Vec<&Value> =
         left_out.as_array().expect("a list").iter().map(|part| &part["pointer"]).collect();
     for pointer in ["/tracks/0/synth_engine", "/tracks/0/effects/0", "/master/effects/0"] {
-        assert!(pointers.iter().any(|found| *found == pointer), "{pointer} is not in {left_out}");
+        assert!(
+            pointers.iter().any(|missing_pointer| *missing_pointer == pointer),
+            "{pointer} is not in {left_out}"
+        );
     }
-    assert_eq!(read("song").await, song);
+    assert_eq!(read_project("song").await, song);
     let bundle = call(Method::GET, &format!("{PROJECTS}/song/bundle")).send().await.bytes;
     let import = call(Method::POST, &format!("{PROJECTS}/import")).raw("application/zip", bundle);
     let id = import.send().await.expect(201)["project_id"].as_str().expect("an id").to_owned();
     assert_ne!(id, "song");
-    let mut copy = read(&id).await;
+    let mut copy = read_project(&id).await;
     copy["project_id"] = "song".into();
     assert_eq!(copy, song);
 }

@@ -68,27 +68,28 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
     let first_ids = sound_ids(&first);
 
     // The song sounds different with each effect that is bypassed.
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
     for pointer in ["/tracks/1/effects/1", "/tracks/0/effects/0"] {
-        let mut bypassed = song.clone();
-        bypassed.pointer_mut(pointer).expect("an effect")["bypass"] = true.into();
-        let (other, left_out) = mix(&service, &bypassed).await;
+        let mut bypassed_song = song.clone();
+        bypassed_song.pointer_mut(pointer).expect("an effect")["bypass"] = true.into();
+        let (other_mix, left_out) = mix(&service, &bypassed_song).await;
         assert_eq!(left_out, json!([]));
-        assert!(difference(&mixed, &other) > 0.001, "{pointer}");
+        assert!(difference(&song_mix, &other_mix) > 0.001, "{pointer}");
     }
 
     // Sounds are rendered again only if the signal before the effect changes.
-    let mut edited = song.clone();
-    edited["tracks"][2]["items"][0]["notes"][0]["pitch"] = 50.into();
-    edited["tracks"][1]["name"] = "another name".into();
-    let mut silent = quiet_track("silent", nekobi, &[effect("d", delay)]);
-    silent["mute"] = true.into();
-    edited["tracks"].as_array_mut().expect("tracks").insert(0, silent);
-    let second = sounds(&service, &edited).await;
+    let mut edited_song = song.clone();
+    edited_song["tracks"][2]["items"][0]["notes"][0]["pitch"] = 50.into();
+    edited_song["tracks"][1]["name"] = "another name".into();
+    let mut silent_track = quiet_track("silent", nekobi, &[effect("d", delay)]);
+    silent_track["mute"] = true.into();
+    edited_song["tracks"].as_array_mut().expect("tracks").insert(0, silent_track);
+    let second = sounds(&service, &edited_song).await;
     let id_of = |sounds: &[Value], track: Value, effect: Value| {
-        let found = sounds.iter().find(|sound| sound["track_id"] == track && sound["effect_id"] == effect);
-        found.map(|sound| sound["sound_id"].clone())
+        let plugin_sound =
+            sounds.iter().find(|sound| sound["track_id"] == track && sound["effect_id"] == effect);
+        plugin_sound.map(|sound| sound["sound_id"].clone())
     };
     for (track, effect) in
         [(json!("bass"), json!(null)), (json!("bass"), json!("d")), (json!("band"), json!("v"))]
@@ -103,23 +104,23 @@ async fn effects_of_tracks_groups_and_the_master_process_their_input() {
 
     // The track sounds the same if it is frozen with its effects, and no plugin renders again.
     let stored_before = stored_sounds(&service);
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["left_out"], json!([]));
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["left_out"], json!([]));
     assert_eq!(stored_sounds(&service), stored_before);
-    let mut changed = song.clone();
-    changed["tracks"][1] = frozen["track"].clone();
-    let (after, _) = mix(&service, &changed).await;
-    let residual = difference(&mixed, &after);
+    let mut changed_song = song.clone();
+    changed_song["tracks"][1] = freeze_result["track"].clone();
+    let (mix_after, _) = mix(&service, &changed_song).await;
+    let residual = difference(&song_mix, &mix_after);
     assert!(residual < 2.0 * NULL_PEAK, "{residual}");
 
     // The page plays the stored sound of the master's effect, which is the mix before the limiter.
     let address = format!("/api/v1/plugins/sounds/{}", first_ids[4]);
     let master = samples(&service, &address.as_str().into()).await;
-    assert!(peak(&master) > 0.01 && master.len() > mixed.len() / 2);
-    let residual = difference(&mixed, &master);
+    assert!(peak(&master) > 0.01 && master.len() > song_mix.len() / 2);
+    let residual = difference(&song_mix, &master);
     assert!(residual < 1e-4, "the limiter of the mix changes the signal: {residual}");
-    let unknown = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
-    unknown.problem(404, "not_found");
+    let unknown_answer = service.app.local(Method::GET, "/api/v1/plugins/sounds/0123").send().await;
+    unknown_answer.problem(404, "not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,11 +135,11 @@ async fn the_latency_of_plugins_is_compensated() {
         let mut latent = effect("p", plugin);
         latent["params"] = params;
         let wet = quiet_track("wet", &ids[0], &[latent]);
-        let dry = quiet_track("dry", &ids[0], &[invert]);
-        let (alone, left_out) = mix(&service, &with_plugin(std::slice::from_ref(&wet))).await;
+        let dry_track = quiet_track("dry", &ids[0], &[invert]);
+        let (single_mix, left_out) = mix(&service, &with_plugin(std::slice::from_ref(&wet))).await;
         assert_eq!(left_out, json!([]));
-        let (nulled, _) = mix(&service, &with_plugin(&[wet, dry])).await;
-        let (level, residual) = (peak(&alone), peak(&nulled));
+        let (nulled, _) = mix(&service, &with_plugin(&[wet, dry_track])).await;
+        let (level, residual) = (peak(&single_mix), peak(&nulled));
         assert!(level > 0.01 && residual < level / 1_000.0, "{plugin}: {residual} of {level}");
     }
 }
@@ -157,11 +158,11 @@ async fn a_latency_of_4096_frames_in_vst3_is_compensated() {
     let invert = json!({"id": "u", "type": "builtin", "name": "utility",
         "params": {"invert_left": true, "invert_right": true}});
     let wet = quiet_track("wet", &ids[0], &[latent]);
-    let dry = quiet_track("dry", &ids[0], &[invert]);
-    let (alone, left_out) = mix(&service, &project(std::slice::from_ref(&wet))).await;
+    let dry_track = quiet_track("dry", &ids[0], &[invert]);
+    let (single_mix, left_out) = mix(&service, &project(std::slice::from_ref(&wet))).await;
     assert_eq!(left_out, json!([]));
-    let (nulled, _) = mix(&service, &project(&[wet, dry])).await;
-    assert!(peak(&alone) > 0.01, "{}", peak(&alone));
+    let (nulled, _) = mix(&service, &project(&[wet, dry_track])).await;
+    assert!(peak(&single_mix) > 0.01, "{}", peak(&single_mix));
     assert_eq!(peak(&nulled), 0.0);
 }
 
@@ -173,25 +174,29 @@ async fn parameters_and_automation_reach_the_plugin() {
         track["automation"] = lanes;
         project(&[track])
     };
-    let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let (dry_track, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
     let mut no_delay = effect("d", &ids[1]);
     no_delay["params"] = json!({"Dry/Wet": 0.0});
     let (off, _) = mix(&service, &song(no_delay, json!([]))).await;
     let (on, _) = mix(&service, &song(effect("d", &ids[1]), json!([]))).await;
-    assert!(difference(&dry, &off) < 1e-3 && difference(&dry, &on) > 0.01, "{}", difference(&dry, &off));
+    assert!(
+        difference(&dry_track, &off) < 1e-3 && difference(&dry_track, &on) > 0.01,
+        "{}",
+        difference(&dry_track, &off)
+    );
     // The delay begins at 0.625 seconds. A name with a slash cannot be a target, so the id is used.
     let points = json!([{"tick": 0, "value": 0, "curve": "step"}, {"tick": 1200, "value": 0.9}]);
     let lanes = json!([{"target": "d/6", "points": points}]);
-    let (automated, left_out) = mix(&service, &song(effect("d", &ids[1]), lanes)).await;
+    let (automated_mix, left_out) = mix(&service, &song(effect("d", &ids[1]), lanes)).await;
     assert_eq!(left_out, json!([]));
     let start = 2 * 30_000;
-    assert!(difference(&automated[..start], &off[..start]) < 1e-3);
-    assert!(difference(&automated[start..], &off[start..]) > 0.01);
-    let mut wrong = effect("d", &ids[1]);
-    wrong["params"] = json!({"Dry/Wet": "half"});
-    let request = json!({"project": song(wrong, json!([]))});
-    let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
-    let detail = refused.problem(422, "bad_plugin_parameter");
+    assert!(difference(&automated_mix[..start], &off[..start]) < 1e-3);
+    assert!(difference(&automated_mix[start..], &off[start..]) > 0.01);
+    let mut wrong_effect = effect("d", &ids[1]);
+    wrong_effect["params"] = json!({"Dry/Wet": "half"});
+    let request = json!({"project": song(wrong_effect, json!([]))});
+    let refusal = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
+    let detail = refusal.problem(422, "bad_plugin_parameter");
     assert!(detail.contains("Dry/Wet"), "{detail}");
     let sounds = post(&service, "/plugins/sounds", &request, 200).await["sounds"].clone();
     assert_eq!((&sounds[0]["state"], &sounds[1]["state"]), (&json!("ready"), &json!("failed")));
@@ -202,22 +207,22 @@ async fn parameters_and_automation_reach_the_plugin() {
 async fn a_missing_effect_passes_its_input_and_is_audible_again_after_reinstallation() {
     let (service, ids) = service_with(&[NEKOBI, ZAM_DELAY]).await;
     let song = project(&[quiet_track("bass", &ids[0], &[effect("d", &ids[1])])]);
-    let (dry, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let (dry_track, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
     let (wet, _) = mix(&service, &song).await;
-    assert!(difference(&dry, &wet) > 0.001);
+    assert!(difference(&dry_track, &wet) > 0.001);
     let module = link_of(&service, ZAM_DELAY);
     fs::remove_file(&module).expect("removes the link");
     post(&service, "/plugins/scan", &json!({}), 200).await;
     let (without, left_out) = mix(&service, &song).await;
     assert_eq!(left_out[0]["pointer"], "/tracks/0/effects/0", "{left_out}");
     assert!(left_out[0]["reason"].as_str().is_some_and(|reason| reason.contains(&ids[1])), "{left_out}");
-    assert!(difference(&dry, &without) == 0.0);
+    assert!(difference(&dry_track, &without) == 0.0);
     assert_eq!(sounds(&service, &song).await[1]["state"], "missing");
     std::os::unix::fs::symlink(ZAM_DELAY, &module).expect("makes the link again");
     post(&service, "/plugins/scan", &json!({}), 200).await;
-    let (again, left_out) = mix(&service, &song).await;
+    let (second_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
-    assert!(difference(&wet, &again) == 0.0);
+    assert!(difference(&wet, &second_mix) == 0.0);
 }
 
 /// Returns the path of a link that [`service_with`] has made.
@@ -228,34 +233,34 @@ fn link_of(service: &PluginService, module: &str) -> std::path::PathBuf {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_instrument_keeps_its_state_and_sounds_the_same_after_reinstallation() {
     let (service, ids) = service_with(&[NEKOBI]).await;
-    let saved =
+    let save_answer =
         json!({"plugin_id": ids[0], "params": {"Cutoff": 0.9, "VCF Resonance": 0.8}, "with_state": true});
-    let state = post(&service, "/plugins/parameters", &saved, 200).await["state"].clone();
-    let (plain, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
+    let state = post(&service, "/plugins/parameters", &save_answer, 200).await["state"].clone();
+    let (plain_mix, _) = mix(&service, &project(&[quiet_track("bass", &ids[0], &[])])).await;
     let mut song = project(&[quiet_track("bass", &ids[0], &[])]);
     song["tracks"][0]["synth_engine"]["state"] = state;
     post(&service, "/projects", &song, 201).await;
-    let (before, _) = mix(&service, &song).await;
-    assert!(difference(&plain, &before) > 0.01, "the state changes the sound");
+    let (mix_before, _) = mix(&service, &song).await;
+    assert!(difference(&plain_mix, &mix_before) > 0.01, "the state changes the sound");
 
     let module = link_of(&service, NEKOBI);
     fs::remove_file(&module).expect("removes the link");
     service.scan().await;
     let by_id = json!({"project_id": "p", "bit_depth": "float32", "tail_secs": 1});
-    let silent = post(&service, "/plugins/render", &by_id, 200).await;
-    assert_eq!(silent["receipt"]["left_out"][0]["pointer"], "/tracks/0/synth_engine");
-    assert_eq!(peak(&samples(&service, &silent["audio_url"]).await), 0.0);
+    let silent_track = post(&service, "/plugins/render", &by_id, 200).await;
+    assert_eq!(silent_track["receipt"]["left_out"][0]["pointer"], "/tracks/0/synth_engine");
+    assert_eq!(peak(&samples(&service, &silent_track["audio_url"]).await), 0.0);
 
     std::os::unix::fs::symlink(NEKOBI, &module).expect("makes the link again");
     service.scan().await;
     // The plugin renders again instead of playing its stored sound.
-    let stored = service.app.state.blobs.root().join("plugin-sounds");
-    for file in fs::read_dir(stored).expect("stored sounds").flatten() {
+    let stored_folder = service.app.state.blobs.root().join("plugin-sounds");
+    for file in fs::read_dir(stored_folder).expect("stored sounds").flatten() {
         fs::remove_file(file.path()).expect("removes");
     }
-    let again = post(&service, "/plugins/render", &by_id, 200).await;
-    assert_eq!(again["receipt"]["left_out"], json!([]));
-    assert!(samples(&service, &again["audio_url"]).await == before);
+    let second_mix = post(&service, "/plugins/render", &by_id, 200).await;
+    assert_eq!(second_mix["receipt"]["left_out"], json!([]));
+    assert!(samples(&service, &second_mix["audio_url"]).await == mix_before);
     assert_eq!(stored_sounds(&service), 2);
 }
 
@@ -280,22 +285,22 @@ async fn plugins_process_the_side_chain_of_another_track() {
         (lsp, json!({"sct": 1.0, "al": 0.5})),
         (zam, json!({"Sidechain": 1.0, "Threshold": 0.2, "Ratio": 1.0})),
     ] {
-        let mut alone = effect("c", plugin);
-        alone["params"] = params;
-        let mut side_chained = alone.clone();
+        let mut single_mix = effect("c", plugin);
+        single_mix["params"] = params;
+        let mut side_chained = single_mix.clone();
         side_chained["side_chain"] = "source".into();
-        let rendered = async |effect: &Value, pitch: u32| {
+        let rendered_effect = async |effect: &Value, pitch: u32| {
             let song = song(effect, pitch);
             let sounds = sounds(&service, &song).await;
             let sound = sounds.iter().find(|sound| sound["effect_id"] == "c").expect("a sound");
-            let (mixed, left_out) = mix(&service, &song).await;
+            let (song_mix, left_out) = mix(&service, &song).await;
             assert_eq!(left_out, json!([]));
-            (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), mixed)
+            (sound["sound_id"].as_str().unwrap_or_else(|| panic!("{sound}")).to_owned(), song_mix)
         };
-        let (id_of_48, mix_of_48) = rendered(&side_chained, 48).await;
-        let (id_of_84, mix_of_84) = rendered(&side_chained, 84).await;
-        let (id_alone, mix_alone) = rendered(&alone, 48).await;
-        let (same_id_alone, same_mix_alone) = rendered(&alone, 84).await;
+        let (id_of_48, mix_of_48) = rendered_effect(&side_chained, 48).await;
+        let (id_of_84, mix_of_84) = rendered_effect(&side_chained, 84).await;
+        let (id_alone, mix_alone) = rendered_effect(&single_mix, 48).await;
+        let (same_id_alone, same_mix_alone) = rendered_effect(&single_mix, 84).await;
         assert!(id_of_48 != id_of_84 && id_of_48 != id_alone, "{plugin}");
         assert_eq!(id_alone, same_id_alone, "{plugin}");
         let differences = [
@@ -306,15 +311,15 @@ async fn plugins_process_the_side_chain_of_another_track() {
         assert!(differences[0] == 0.0 && differences[1] > 1e-4 && differences[2] > 1e-3, "{differences:?}");
         // Before the first note of the other track, its side-chain is silent.
         let start = 2 * (48_000 / 2 + 6_000 - 100);
-        let silent = difference(&mix_of_48[..start], &mix_of_84[..start]);
-        assert!(silent == 0.0 && peak(&mix_of_48[..start]) > 1e-3, "{plugin}: {silent}");
+        let silent_track = difference(&mix_of_48[..start], &mix_of_84[..start]);
+        assert!(silent_track == 0.0 && peak(&mix_of_48[..start]) > 1e-3, "{plugin}: {silent_track}");
     }
     // A plugin without a side-chain input ignores the side-chain.
     let mut side_chained = effect("d", delay);
-    let (plain, _) = mix(&service, &song(&side_chained, 48)).await;
+    let (plain_mix, _) = mix(&service, &song(&side_chained, 48)).await;
     side_chained["side_chain"] = "source".into();
-    let (ignored, left_out) = mix(&service, &song(&side_chained, 48)).await;
-    assert_eq!((left_out, difference(&plain, &ignored)), (json!([]), 0.0));
+    let (ignored_mix, left_out) = mix(&service, &song(&side_chained, 48)).await;
+    assert_eq!((left_out, difference(&plain_mix, &ignored_mix)), (json!([]), 0.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,28 +335,28 @@ async fn a_frozen_track_keeps_the_side_chain_of_a_group() {
     // An effect of another track, which the frozen track does not need, is not rendered.
     let apart = quiet_track("apart", nekobi, &[effect("u", zam)]);
     // Only the group of the frozen track has this instrument as its side-chain.
-    let mut after = quiet_track("after", nekobi, &[]);
-    after["items"][0]["notes"][0]["pitch"] = 60.into();
-    after["mute"] = true.into();
+    let mut mix_after = quiet_track("after", nekobi, &[]);
+    mix_after["items"][0]["notes"][0]["pitch"] = 60.into();
+    mix_after["mute"] = true.into();
     let compressor = json!({"id": "g", "type": "builtin", "name": "compressor", "side_chain": "after"});
     let group = json!({"id": "group", "name": "group", "kind": "group", "effects": [compressor]});
     let mut bass = quiet_track("bass", nekobi, &[side_chained]);
     bass["output"] = "group".into();
-    let song = project(&[bass, drum, drums, apart, after, group]);
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["left_out"], json!([]));
+    let song = project(&[bass, drum, drums, apart, mix_after, group]);
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["left_out"], json!([]));
     // The instruments of the bass and the drum, which play the same notes, and the compressor.
     assert_eq!(stored_sounds(&service), 2 * 2);
-    let (mixed, _) = mix(&service, &song).await;
+    let (song_mix, _) = mix(&service, &song).await;
     assert_eq!(
         stored_sounds(&service),
         2 * 4,
         "the effect of the other track and the other instrument are new"
     );
-    let mut changed = song.clone();
-    changed["tracks"][0] = frozen["track"].clone();
-    let (after, left_out) = mix(&service, &changed).await;
+    let mut changed_song = song.clone();
+    changed_song["tracks"][0] = freeze_result["track"].clone();
+    let (mix_after, left_out) = mix(&service, &changed_song).await;
     assert_eq!(left_out, json!([]));
-    let largest = difference(&mixed, &after);
-    assert!(largest < 1e-6, "the frozen track differs by {largest}");
+    let largest_difference = difference(&song_mix, &mix_after);
+    assert!(largest_difference < 1e-6, "the frozen track differs by {largest_difference}");
 }

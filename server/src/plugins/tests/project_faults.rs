@@ -37,8 +37,8 @@ fn metered_song() -> Value {
 async fn outcome(service: &PluginService, song: &Value, effect_id: Option<&str>) -> Value {
     let answer = post(service, "/plugins/sounds", &json!({"project": song}), 200).await;
     let outcomes = answer["sounds"].as_array().expect("a list");
-    let found = outcomes.iter().find(|outcome| outcome["effect_id"] == json!(effect_id));
-    found.unwrap_or_else(|| panic!("{effect_id:?}: {answer}")).clone()
+    let effect_outcome = outcomes.iter().find(|outcome| outcome["effect_id"] == json!(effect_id));
+    effect_outcome.unwrap_or_else(|| panic!("{effect_id:?}: {answer}")).clone()
 }
 
 /// Returns the interleaved samples of a sound.
@@ -69,18 +69,20 @@ async fn plugins_get_the_bars_of_the_song() {
     // Time signatures before the end of a sound determine the sound.
     let instrument = outcome(&service, &song, None).await;
     song["time_signatures"][1]["denominator"] = 4.into();
-    for (effect_id, earlier) in [(Some("meter"), &waltz), (None, &instrument)] {
+    for (effect_id, earlier_outcome) in [(Some("meter"), &waltz), (None, &instrument)] {
         let other = outcome(&service, &song, effect_id).await;
-        assert_ne!(other["sound_id"], earlier["sound_id"], "{effect_id:?}");
+        assert_ne!(other["sound_id"], earlier_outcome["sound_id"], "{effect_id:?}");
     }
     // Changes after the end of the song, and changes that move no bar, have no effect.
-    let before = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    let outcomes_before =
+        [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
     song["time_signatures"] = json!([
         {"tick": 0, "numerator": 3, "denominator": 4}, {"tick": 2_880, "numerator": 3, "denominator": 4},
         {"tick": 5_760, "numerator": 7, "denominator": 4}, {"tick": 7_680, "numerator": 5, "denominator": 4}
     ]);
-    let after = [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
-    assert_eq!(after, before);
+    let outcomes_after =
+        [outcome(&service, &song, None).await, outcome(&service, &song, Some("meter")).await];
+    assert_eq!(outcomes_after, outcomes_before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,9 +111,11 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_with_a_warni
         assert_eq!(instrument["warnings"], sentences(&expected[..2]));
         let meter = outcome(&service, &song, Some("meter")).await;
         assert_eq!(meter["warnings"], sentences(&expected[2..]));
-        let halved = sound(&service, &meter).await;
-        assert!(halved.len() > 4 * 96_000 && halved.len() == plain_samples.len());
-        assert!(halved.iter().zip(&plain_samples).all(|(halved, plain)| *halved == plain / 2.0));
+        let halved_sound = sound(&service, &meter).await;
+        assert!(halved_sound.len() > 4 * 96_000 && halved_sound.len() == plain_samples.len());
+        assert!(
+            halved_sound.iter().zip(&plain_samples).all(|(halved_sound, plain)| *halved_sound == plain / 2.0)
+        );
     }
 
     // Exports give the same warnings.
@@ -119,15 +123,15 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_with_a_warni
     let request = json!({"project": song, "bit_depth": "float32", "tail_secs": 1});
     let render = post(&service, "/plugins/render", &request, 200).await;
     assert_eq!((&render["warnings"], &render["receipt"]["left_out"]), (&json!(in_export), &json!([])));
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["warnings"], json!(in_export));
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["warnings"], json!(in_export));
 
     // A request that names the parameter itself is refused.
     let notes = json!([note(0.0, 480.0)]);
-    for more in [json!({"7": 0.5}), json!({"102": 0.5})] {
-        let body = json!({"plugin_id": SYNTH, "notes": notes, "params": more});
-        let refused = service.app.local(Method::POST, PATH).json(&body).send().await;
-        refused.problem(422, "bad_plugin_parameter");
+    for extra_params in [json!({"7": 0.5}), json!({"102": 0.5})] {
+        let body = json!({"plugin_id": SYNTH, "notes": notes, "params": extra_params});
+        let refusal = service.app.local(Method::POST, PATH).json(&body).send().await;
+        refusal.problem(422, "bad_plugin_parameter");
     }
 }
 
@@ -135,12 +139,13 @@ async fn values_and_automation_that_a_plugin_cannot_use_are_ignored_with_a_warni
 async fn samples_that_are_not_numbers_give_a_warning() {
     let service = PluginService::start().await;
     service.install("vst2_misbehaving_synth", "faults.so");
-    let available = service.get("/available").await.expect(200);
-    let instruments = available["vst_instruments"].as_array().expect("a list");
-    let faulty = instruments.iter().find(|plugin| plugin["name"] == "Not a Number").expect("the plugin");
+    let available_sounds = service.get("/available").await.expect(200);
+    let instruments = available_sounds["vst_instruments"].as_array().expect("a list");
+    let faulty_plugin =
+        instruments.iter().find(|plugin| plugin["name"] == "Not a Number").expect("the plugin");
     let mut song = metered_song();
     song["tracks"][0]["effects"] = json!([]);
-    song["tracks"][0]["synth_engine"] = json!({"type": "vst2", "plugin_id": faulty["plugin_id"]});
+    song["tracks"][0]["synth_engine"] = json!({"type": "vst2", "plugin_id": faulty_plugin["plugin_id"]});
     let mut sound_ids = Vec::new();
     for _ in ["rendered", "stored"] {
         let outcome = outcome(&service, &song, None).await;
@@ -166,30 +171,34 @@ async fn a_crash_during_a_song_names_the_plugin_while_other_requests_are_answere
     service.scan().await;
     let effects = service.get("/effects").await.expect(200);
     let effects = effects["vst_effects"].as_array().expect("a list");
-    let faulty = effects.iter().find(|effect| effect["name"] == "Crashes").expect("the plugin");
+    let faulty_plugin = effects.iter().find(|effect| effect["name"] == "Crashes").expect("the plugin");
     let mut song = metered_song();
-    song["tracks"][0]["effects"] = json!([{"id": "c", "type": "vst2", "plugin_id": faulty["plugin_id"]}]);
+    song["tracks"][0]["effects"] =
+        json!([{"id": "c", "type": "vst2", "plugin_id": faulty_plugin["plugin_id"]}]);
     let request = json!({"project": song});
     let render = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send();
     let mut render = std::pin::pin!(render);
     let mut answered_count = 0;
-    let crashed = loop {
+    let crash_outcome = loop {
         let other = service.app.local(Method::GET, "/api/v1/projects").send();
         tokio::select! {
-            crashed = &mut render => break crashed,
+            crash_outcome = &mut render => break crash_outcome,
             answer = other => drop(answer.expect(200)),
         }
         answered_count += 1;
     };
-    let detail = crashed.problem(502, "plugin_crashed");
-    let name = format!("Plugin \"Crashes\" ({}): ", faulty["plugin_id"].as_str().expect("an id"));
+    let detail = crash_outcome.problem(502, "plugin_crashed");
+    let name = format!("Plugin \"Crashes\" ({}): ", faulty_plugin["plugin_id"].as_str().expect("an id"));
     assert!(detail.contains(&name) && detail.contains("SIGSEGV"), "{detail}");
     assert!(answered_count > 0);
     // The page gets the sounds of the other plugins, and the reason why this plugin has no sound.
     let instrument = outcome(&service, &song, None).await;
-    let crashed = outcome(&service, &song, Some("c")).await;
-    assert_eq!((&instrument["state"], &crashed["state"]), (&json!("ready"), &json!("failed")));
-    assert!(crashed["reason"].as_str().is_some_and(|reason| reason.contains("SIGSEGV")), "{crashed}");
+    let crash_outcome = outcome(&service, &song, Some("c")).await;
+    assert_eq!((&instrument["state"], &crash_outcome["state"]), (&json!("ready"), &json!("failed")));
+    assert!(
+        crash_outcome["reason"].as_str().is_some_and(|reason| reason.contains("SIGSEGV")),
+        "{crash_outcome}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,8 +211,8 @@ async fn songs_with_plugins_open_and_export_without_a_helper() {
 
     let bridge = service.path("no-helper").to_string_lossy().into_owned();
     let without = service.app.start_second_server_with(&[("SF_BRIDGE", &bridge)]).await;
-    let stored = without.local(Method::GET, "/api/v1/projects/p").send().await.expect(200);
-    assert_eq!(stored, song);
+    let stored_project = without.local(Method::GET, "/api/v1/projects/p").send().await.expect(200);
+    assert_eq!(stored_project, song);
     let request = json!({"project_id": "p", "bit_depth": "float32", "tail_secs": 1});
     let call =
         |path: &str, body: &Value| without.local(Method::POST, &format!("/api/v1/plugins{path}")).json(body);
@@ -218,8 +227,8 @@ async fn songs_with_plugins_open_and_export_without_a_helper() {
     let outcomes = call("/sounds", &json!({"project_id": "p"})).send().await.expect(200)["sounds"].clone();
     assert_eq!((&outcomes[0]["state"], &outcomes[1]["state"]), (&json!("missing"), &json!("missing")));
     let notes = json!({"plugin_id": SYNTH, "notes": [note(0.0, 480.0)]});
-    let refused = without.local(Method::POST, PATH).json(&notes).send().await;
-    refused.problem(501, "plugin_host_unavailable");
+    let refusal = without.local(Method::POST, PATH).json(&notes).send().await;
+    refusal.problem(501, "plugin_host_unavailable");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,20 +254,26 @@ async fn effects_with_invalid_buses_process_or_are_refused() {
         ("Many Channels", "plugin_refused", "states 1000 input channels; the maximum is 128"),
     ] {
         let request = json!({"project": song(name)});
-        let refused = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
-        let detail = refused.problem(422, code);
+        let refusal = service.app.local(Method::POST, "/api/v1/plugins/render").json(&request).send().await;
+        let detail = refusal.problem(422, code);
         assert!(detail.contains(part), "{name}: {detail}");
-        let failed = outcome(&service, &song(name), Some("lie")).await;
-        assert_eq!(failed["state"], "failed", "{name}");
-        assert!(failed["reason"].as_str().is_some_and(|reason| reason.contains(part)), "{failed}");
+        let failed_outcome = outcome(&service, &song(name), Some("lie")).await;
+        assert_eq!(failed_outcome["state"], "failed", "{name}");
+        assert!(
+            failed_outcome["reason"].as_str().is_some_and(|reason| reason.contains(part)),
+            "{failed_outcome}"
+        );
     }
     let dry = outcome(&service, &metered_song(), None).await;
     let dry = sound(&service, &dry).await;
     for name in ["Other Arrangement", "More Channels"] {
         let lie = outcome(&service, &song(name), Some("lie")).await;
-        let processed = sound(&service, &lie).await;
-        assert!(processed.len() >= 4 * 96_000, "{name}");
-        assert!(processed.iter().zip(&dry).all(|(processed, dry)| processed == dry), "{name}");
+        let processed_sound = sound(&service, &lie).await;
+        assert!(processed_sound.len() >= 4 * 96_000, "{name}");
+        assert!(
+            processed_sound.iter().zip(&dry).all(|(processed_sound, dry)| processed_sound == dry),
+            "{name}"
+        );
     }
 }
 
@@ -269,16 +284,19 @@ async fn steps_are_exact_and_a_song_may_automate_many_parameters_of_a_plugin() {
     let plain = sound(&service, &outcome(&service, &metered_song(), None).await).await;
     let mut song = metered_song();
     let steps = json!([{"tick": 0, "value": 0.5, "curve": "step"}, {"tick": 1_001, "value": 0.25}]);
-    let unknown = (1_000..1_100).map(|id| json!({"target": format!("instrument/{id}"), "points": steps}));
-    let lanes = unknown.chain([json!({"target": "instrument/100", "points": steps})]);
+    let unknown_targets =
+        (1_000..1_100).map(|id| json!({"target": format!("instrument/{id}"), "points": steps}));
+    let lanes = unknown_targets.chain([json!({"target": "instrument/100", "points": steps})]);
     song["tracks"][0]["automation"] = lanes.collect();
-    let automated = outcome(&service, &song, None).await;
-    let warning = automated["warnings"][0].as_str().expect("a warning");
+    let automated_sound = outcome(&service, &song, None).await;
+    let warning = automated_sound["warnings"][0].as_str().expect("a warning");
     assert!(warning.contains("and 90 others, so the automation is ignored"), "{warning}");
-    let automated = sound(&service, &automated).await;
-    let (before, after) = automated.split_at(2 * 25_025);
+    let automated_sound = sound(&service, &automated_sound).await;
+    let (outcomes_before, outcomes_after) = automated_sound.split_at(2 * 25_025);
     let (plain_before, plain_after) = plain.split_at(2 * 25_025);
-    assert!(before == plain_before);
-    assert!(after.iter().zip(plain_after).all(|(after, plain)| *after == plain / 2.0));
-    assert!(after[..4].iter().any(|sample| *sample != 0.0), "{:?}", &after[..4]);
+    assert!(outcomes_before == plain_before);
+    assert!(
+        outcomes_after.iter().zip(plain_after).all(|(outcomes_after, plain)| *outcomes_after == plain / 2.0)
+    );
+    assert!(outcomes_after[..4].iter().any(|sample| *sample != 0.0), "{:?}", &outcomes_after[..4]);
 }

@@ -38,18 +38,22 @@ async fn songs_at_other_sample_rates_play_plugins_at_the_right_time() {
         let file = service.app.local(Method::GET, address).send().await.bytes;
         let format = file.windows(4).position(|id| id == b"fmt ").expect("a format chunk");
         assert_eq!(file[format + 12..format + 16], rate_hz.to_le_bytes(), "the sample rate of the file");
-        let alone = float_samples(&file);
+        let single_samples = float_samples(&file);
 
         // The note plays from 0.5 to 0.75 seconds, and its item ends after one second.
         let secs = |samples: usize| samples as f64 / 2.0 / f64::from(rate_hz);
-        let start = alone.iter().position(|sample| sample.abs() > 1e-3).expect("a sound");
+        let start = single_samples.iter().position(|sample| sample.abs() > 1e-3).expect("a sound");
         assert!((0.499..0.52).contains(&secs(start)), "{rate_hz}: starts at {}", secs(start));
-        let end = alone.iter().rposition(|sample| sample.abs() > 1e-3).expect("a sound");
+        let end = single_samples.iter().rposition(|sample| sample.abs() > 1e-3).expect("a sound");
         assert!((0.7..1.0).contains(&secs(end)), "{rate_hz}: ends at {}", secs(end));
-        assert!((1.0..=2.0).contains(&secs(alone.len())), "{rate_hz}: {}", secs(alone.len()));
+        assert!(
+            (1.0..=2.0).contains(&secs(single_samples.len())),
+            "{rate_hz}: {}",
+            secs(single_samples.len())
+        );
 
         let (nulled, _) = mix(&service, &song(&[wet, dry])).await;
-        let (level, residual) = (peak(&alone), peak(&nulled));
+        let (level, residual) = (peak(&single_samples), peak(&nulled));
         assert!(level > 0.01 && residual < level / 1_000.0, "{rate_hz}: {residual} of {level}");
     }
 }
@@ -65,11 +69,12 @@ async fn installed_vst3_effects_process_songs() {
         symlink(module, service.path("vst3").join(name)).expect("makes a symbolic link");
     }
     service.scan().await;
-    let listed = service.get("/effects").await.expect(200);
+    let listed_effects = service.get("/effects").await.expect(200);
     let vst3 = |name: &str, params: Value| {
-        let listed = listed["vst_effects"].as_array().expect("a list");
-        let found = listed.iter().find(|plugin| plugin["name"] == name && plugin["format"] == "vst3");
-        let id = &found.unwrap_or_else(|| panic!("{name} is not in {listed:?}"))["plugin_id"];
+        let listed_effects = listed_effects["vst_effects"].as_array().expect("a list");
+        let listed_plugin =
+            listed_effects.iter().find(|plugin| plugin["name"] == name && plugin["format"] == "vst3");
+        let id = &listed_plugin.unwrap_or_else(|| panic!("{name} is not in {listed_effects:?}"))["plugin_id"];
         json!({"id": name, "type": "vst3", "plugin_id": id, "params": params})
     };
     let song = |effects: &[Value]| project(&[quiet_track("bass", &ids[0], effects)]);
@@ -107,7 +112,7 @@ async fn an_effect_of_a_bus_processes_the_sends_of_two_tracks() {
         };
         project(&[track("one", 0), track("two", 1), bus.clone()])
     };
-    let rendered = async |song: &Value| {
+    let rendered_song = async |song: &Value| {
         let outcomes = sounds(&service, song).await;
         let owners: Vec<_> = outcomes.iter().map(|sound| [&sound["track_id"], &sound["effect_id"]]).collect();
         assert_eq!(json!(owners), json!([["one", null], ["two", null], ["bus", "d"]]));
@@ -116,19 +121,19 @@ async fn an_effect_of_a_bus_processes_the_sends_of_two_tracks() {
         (id, sound)
     };
     let first = song([-12.0, -12.0], [48, 60]);
-    let (id, sound) = rendered(&first).await;
-    let (mixed, left_out) = mix(&service, &first).await;
+    let (id, sound) = rendered_song(&first).await;
+    let (song_mix, left_out) = mix(&service, &first).await;
     assert_eq!(left_out, json!([]));
-    assert!(peak(&mixed) > 0.01);
-    let largest = difference(&mixed, &sound);
-    assert_eq!(largest, 0.0, "the page and the export have different samples");
+    assert!(peak(&song_mix) > 0.01);
+    let largest_difference = difference(&song_mix, &sound);
+    assert_eq!(largest_difference, 0.0, "the page and the export have different samples");
     for other in [
         song([-12.0, -18.0], [48, 60]),
         song([-18.0, -12.0], [48, 60]),
         song([-12.0, -12.0], [48, 64]),
         song([-12.0, -12.0], [52, 60]),
     ] {
-        let (other_id, other_sound) = rendered(&other).await;
+        let (other_id, other_sound) = rendered_song(&other).await;
         assert_ne!(other_id, id);
         assert!(difference(&sound, &other_sound) > 0.001);
     }

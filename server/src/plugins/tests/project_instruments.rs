@@ -55,34 +55,35 @@ pub(super) async fn freeze(service: &PluginService, project: &Value, track_id: &
 }
 
 pub(super) fn difference(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).fold(0.0, |largest, (a, b)| (a - b).abs().max(largest))
+    a.iter().zip(b).fold(0.0, |largest_difference, (a, b)| (a - b).abs().max(largest_difference))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_play_plugin_instruments() {
     let (service, ids) = service_with(&[NEKOBI]).await;
     let song = project(&[plugin_track("bass", &ids[0]), plugin_track("lost", "00000000")]);
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out[0]["pointer"], "/tracks/1/synth_engine");
     assert!(left_out[0]["reason"].as_str().is_some_and(|reason| reason.contains("00000000")), "{left_out}");
     assert_eq!(left_out.as_array().map(Vec::len), Some(1));
-    let start = mixed.iter().position(|value| value.abs() > 1e-3).expect("a sound") as f64 / 2.0 / 48_000.0;
+    let start =
+        song_mix.iter().position(|value| value.abs() > 1e-3).expect("a sound") as f64 / 2.0 / 48_000.0;
     assert!((0.499..0.52).contains(&start), "the note begins at 0.5 seconds: {start}");
-    assert!((0.05..0.7).contains(&peak(&mixed)), "{}", peak(&mixed));
+    assert!((0.05..0.7).contains(&peak(&song_mix)), "{}", peak(&song_mix));
 
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["left_out"], json!([]), "the other track is not needed");
-    let mut changed = song.clone();
-    changed["tracks"][0] = frozen["track"].clone();
-    let (after, _) = mix(&service, &changed).await;
-    let residual = difference(&mixed, &after);
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["left_out"], json!([]), "the other track is not needed");
+    let mut changed_song = song.clone();
+    changed_song["tracks"][0] = freeze_result["track"].clone();
+    let (mix_after, _) = mix(&service, &changed_song).await;
+    let residual = difference(&song_mix, &mix_after);
     assert!(residual < NULL_PEAK, "{residual}");
 
     // The track has the samples that `POST /plugins/midi-render` returns.
     let request = json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]});
-    let alone = render_notes(&service, &request).await;
-    let file = format!("/api/v1/audio/{}/file", frozen["file"]["id"].as_str().expect("an id"));
-    let residual = difference(&samples(&service, &file.into()).await, &alone);
+    let single_render = render_notes(&service, &request).await;
+    let file = format!("/api/v1/audio/{}/file", freeze_result["file"]["id"].as_str().expect("an id"));
+    let residual = difference(&samples(&service, &file.into()).await, &single_render);
     assert!(residual < NULL_PEAK, "{residual}");
 }
 
@@ -92,8 +93,8 @@ async fn exports_set_and_automate_parameters_as_midi_renders_do() {
     let list = post(&service, "/plugins/parameters", &json!({"plugin_id": ids[0]}), 200).await;
     let parameters = list["parameters"].as_array().expect("a list");
     let id_of = |name: &str| {
-        let found = parameters.iter().find(|parameter| parameter["name"] == name);
-        found.unwrap_or_else(|| panic!("{name}: {list}"))["id"].to_string()
+        let listed_parameter = parameters.iter().find(|parameter| parameter["name"] == name);
+        listed_parameter.unwrap_or_else(|| panic!("{name}: {list}"))["id"].to_string()
     };
     let (cutoff, volume) = (id_of("Cutoff"), id_of("Volume"));
     let points = json!([
@@ -105,20 +106,21 @@ async fn exports_set_and_automate_parameters_as_midi_renders_do() {
     bass["synth_engine"]["params"] = json!({&volume: 0.8});
     bass["automation"] = json!([{"target": format!("instrument/{cutoff}"), "points": points}]);
     let song = project(std::slice::from_ref(&bass));
-    let frozen = freeze(&service, &song, "bass").await;
-    assert_eq!(frozen["left_out"], json!([]));
+    let freeze_result = freeze(&service, &song, "bass").await;
+    assert_eq!(freeze_result["left_out"], json!([]));
     let request = json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)], "params": {&volume: 0.8},
         "automation": [{"param": cutoff, "points": points}]});
-    let alone = render_notes(&service, &request).await;
-    let file = format!("/api/v1/audio/{}/file", frozen["file"]["id"].as_str().expect("an id"));
-    let residual = difference(&samples(&service, &file.into()).await, &alone);
+    let single_render = render_notes(&service, &request).await;
+    let file = format!("/api/v1/audio/{}/file", freeze_result["file"]["id"].as_str().expect("an id"));
+    let residual = difference(&samples(&service, &file.into()).await, &single_render);
     assert!(residual < NULL_PEAK, "{residual}");
-    let plain = render_notes(&service, &json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]})).await;
-    assert!(difference(&plain, &alone) > 0.01, "the values change the sound");
+    let plain_render =
+        render_notes(&service, &json!({"plugin_id": ids[0], "notes": [note(960.0, 480.0)]})).await;
+    assert!(difference(&plain_render, &single_render) > 0.01, "the values change the sound");
 
-    let (mixed, left_out) = mix(&service, &song).await;
+    let (song_mix, left_out) = mix(&service, &song).await;
     assert_eq!(left_out, json!([]));
-    assert!(peak(&mixed) > 0.01);
+    assert!(peak(&song_mix) > 0.01);
     bass["synth_engine"]["params"] = json!({"999": 0.8});
     let render = post(&service, "/plugins/render", &json!({"project": project(&[bass])}), 200).await;
     let warning = render["warnings"][0].as_str().expect("a warning");
@@ -132,8 +134,8 @@ async fn muted_tracks_start_no_plugin_and_crashes_fail_the_export() {
     bass["synth_engine"]["state"] = "bm90IGEgc3RhdGU=".into();
     let request = |bass: &Value| json!({"project": project(std::slice::from_ref(bass))});
     let path = "/api/v1/plugins/render";
-    let refused = service.app.local(Method::POST, path).json(&request(&bass)).send().await;
-    let detail = refused.problem(422, "bad_state");
+    let refusal = service.app.local(Method::POST, path).json(&request(&bass)).send().await;
+    let detail = refusal.problem(422, "bad_state");
     assert!(detail.contains("state"), "{detail}");
     bass["mute"] = true.into();
     service.app.local(Method::POST, path).json(&request(&bass)).send().await.expect(200);

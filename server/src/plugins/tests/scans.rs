@@ -97,8 +97,8 @@ async fn one_module_can_have_a_longer_time_limit() {
     let scan = post(&format!("module={path}&max_secs=2")).send().await.expect(200);
     assert!(reason(&scan).contains("within 2 seconds"), "{}", reason(&scan));
     // The limit is stored with the result of the module.
-    let later = reason(&service.scan().await);
-    assert!(later.contains("within 2 seconds"), "{later}");
+    let later_reason = reason(&service.scan().await);
+    assert!(later_reason.contains("within 2 seconds"), "{later_reason}");
     for query in
         [format!("module={path}&max_secs=0"), format!("module={path}&max_secs=601"), "max_secs=5".to_owned()]
     {
@@ -113,8 +113,8 @@ async fn effects_of(server: &TestApp, token: &str) -> (Vec<String>, Option<Strin
     let effects = server.remote(Method::GET, "/api/v1/plugins/effects").token(token).send().await.expect(200);
     let names = effects["vst_effects"].as_array().expect("a list").iter().map(|effect| &effect["name"]);
     let names = names.map(|name| name.as_str().expect("a name").to_owned()).collect();
-    let found = server.state.plugins.find_scanned("ada", &"21".repeat(16)).await.expect("a list");
-    (names, found.map(|found| found.plugin.name))
+    let listed_plugin = server.state.plugins.find_scanned("ada", &"21".repeat(16)).await.expect("a list");
+    (names, listed_plugin.map(|listed_plugin| listed_plugin.plugin.name))
 }
 
 /// The servers of an installation share a database, and a request can go to any of them.
@@ -123,29 +123,29 @@ async fn a_scan_on_one_server_reaches_the_others() {
     let [environment, secret, trust, roots] = container_settings();
     let container = [environment, secret, trust, roots, ("SF_BRIDGE", helper().to_str().expect("text"))];
     let service = PluginService::with(&container).await;
-    let (one, two) = (&service.app, &service.app.start_second_server_with(&container).await);
-    let token = one.token_of_new_user("ada").await;
+    let (first_app, two) = (&service.app, &service.app.start_second_server_with(&container).await);
+    let token = first_app.token_of_new_user("ada").await;
     let scan_on = async |server: &TestApp| {
         server.local(Method::POST, SCAN).send().await.expect(200);
     };
     let nothing = (Vec::new(), None);
     let with_effect = (vec!["Test Effect".to_owned()], Some("Test Effect".to_owned()));
     service.install("effect", "effect.vst3");
-    for server in [one, two] {
+    for server in [first_app, two] {
         assert_eq!(effects_of(server, &token).await, nothing, "no administrator has scanned");
     }
-    scan_on(one).await;
-    for server in [one, two] {
+    scan_on(first_app).await;
+    for server in [first_app, two] {
         assert_eq!(effects_of(server, &token).await, with_effect);
     }
     service.install("loud", "loud.vst3");
     scan_on(two).await;
-    for server in [one, two] {
+    for server in [first_app, two] {
         assert_eq!(effects_of(server, &token).await.0, ["Loud Effect", "Test Effect"]);
     }
     fs::remove_dir_all(service.path("loud.vst3")).expect("removes");
-    scan_on(one).await;
-    for server in [one, two] {
+    scan_on(first_app).await;
+    for server in [first_app, two] {
         assert_eq!(effects_of(server, &token).await, with_effect);
     }
     assert_eq!(service.stored_results().await, 1);
@@ -163,10 +163,10 @@ async fn a_scan_on_one_server_reaches_the_others() {
     scan_on(two).await;
     assert_eq!(effects_of(two, &token).await, with_effect);
     set_disk(&module);
-    assert_eq!(effects_of(one, &token).await, with_effect, "the results of both versions are stored");
+    assert_eq!(effects_of(first_app, &token).await, with_effect, "the results of both versions are stored");
     // A server without the module keeps the results of the others.
     fs::remove_dir_all(service.path("effect.vst3")).expect("removes");
-    let three = one.start_second_server_with(&container).await;
+    let three = first_app.start_second_server_with(&container).await;
     scan_on(&three).await;
     assert_eq!(service.stored_results().await, 2);
 }
@@ -218,14 +218,15 @@ async fn real_effects_in_both_formats_are_listed_once() {
         copy(&vst2(name), &service.path("vst2").join(name));
     }
     let scan = service.scan().await;
-    let ignored = ["vst3/ZamVerb.dll", "vst2/ZamComp-vst.so", "vst2/ZamDelay-vst.so"];
-    assert_eq!(paths(&service, &scan["ignored"]), ignored);
+    let ignored_modules = ["vst3/ZamVerb.dll", "vst2/ZamComp-vst.so", "vst2/ZamDelay-vst.so"];
+    assert_eq!(paths(&service, &scan["ignored"]), ignored_modules);
     assert_eq!((&scan["unclassified"], &scan["effects"]), (&json!([]), &json!(4)));
     let effects = service.get("/effects").await.expect(200);
-    let used = ["vst3/ZamComp.vst3", "vst3/ZamDelay.vst3", "vst3/inner/ZamGate.dll", "vst2/ZamTube-vst.so"];
-    assert_eq!(paths(&service, &effects["vst_effects"]), used);
+    let used_modules =
+        ["vst3/ZamComp.vst3", "vst3/ZamDelay.vst3", "vst3/inner/ZamGate.dll", "vst2/ZamTube-vst.so"];
+    assert_eq!(paths(&service, &effects["vst_effects"]), used_modules);
     let formats = effects["vst_effects"].as_array().expect("a list").iter().map(|effect| &effect["format"]);
     assert_eq!(formats.collect::<Vec<_>>(), ["vst3", "vst3", "vst2", "vst2"]);
-    let available = service.get("/available").await.expect(200);
-    assert_eq!(available["vst_instruments"], json!([]));
+    let available_sounds = service.get("/available").await.expect(200);
+    assert_eq!(available_sounds["vst_instruments"], json!([]));
 }

@@ -140,14 +140,14 @@ async fn instruments_and_effects_are_listed_separately() {
     service.install("instrument", "Synths/Test Synth.vst3");
     service.install("vst2_synth", "old/Synth Two.so");
     service.install("vst2_effect", "old/Effect Two.dll");
-    let available = service.get("/available").await.expect(200);
-    assert_eq!(names(&available["vst_instruments"]), ["Mixed Drums", "Test Synth", "Test Synth Two"]);
-    let synth = &available["vst_instruments"][1];
+    let available_sounds = service.get("/available").await.expect(200);
+    assert_eq!(names(&available_sounds["vst_instruments"]), ["Mixed Drums", "Test Synth", "Test Synth Two"]);
+    let synth = &available_sounds["vst_instruments"][1];
     assert_eq!((&synth["plugin_id"], &synth["format"]), (&json!("11".repeat(16)), &json!("vst3")));
     assert_eq!((&synth["vendor"], &synth["version"]), (&json!("Songfoundry"), &json!("1.2.3")));
     assert_eq!(synth["categories"], json!(["Instrument", "Synth"]));
     assert_eq!(synth["path"], json!(service.path("Synths/Test Synth.vst3")));
-    assert_eq!(available["vst_instruments"][2]["plugin_id"], "54535932");
+    assert_eq!(available_sounds["vst_instruments"][2]["plugin_id"], "54535932");
     let effects = service.get("/effects").await.expect(200);
     assert_eq!(names(&effects["vst_effects"]), ["Mixed Echo", "Test Effect Two"]);
     assert_eq!(effects["vst_effects"][1]["format"], "vst2");
@@ -162,8 +162,8 @@ async fn instruments_and_effects_are_listed_separately() {
     assert_eq!(names(&scan["unclassified"]), ["Mixed Something"]);
     assert_eq!((&scan["ignored"], &scan["unreadable"]), (&json!([]), &json!([])));
     assert_eq!((&scan["truncated"], &scan["fx_cache_invalidated"]), (&json!(false), &json!(true)));
-    let listed = service.app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
-    let plugins = &listed["plugins"][0];
+    let listed_scans = service.app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
+    let plugins = &listed_scans["plugins"][0];
     assert_eq!((&plugins["instruments"], &plugins["effects"]), (&json!(3), &json!(2)));
     assert_eq!(plugins["problems"][0]["path"], json!(service.path("Mixed.vst3")));
 }
@@ -174,23 +174,23 @@ async fn an_api_key_gets_the_last_scan_but_never_starts_one() {
     service.install("mixed", "Mixed.vst3");
     let key = service.app.create_api_key(&service.app.admin_token().await).await;
     let by_key = |method, path: &str| service.app.remote(method, &format!("/api/v1{path}")).token(&key);
-    let listed = async || {
-        let available = by_key(Method::GET, "/plugins/available").send().await.expect(200);
+    let listed_scans = async || {
+        let available_sounds = by_key(Method::GET, "/plugins/available").send().await.expect(200);
         let effects = by_key(Method::GET, "/plugins/effects").send().await.expect(200);
-        (names(&available["vst_instruments"]), names(&effects["vst_effects"]))
+        (names(&available_sounds["vst_instruments"]), names(&effects["vst_effects"]))
     };
-    assert_eq!(listed().await, (vec![], vec![]));
+    assert_eq!(listed_scans().await, (vec![], vec![]));
     assert_eq!(service.stored_results().await, 0, "an API key ran a module");
     by_key(Method::POST, "/admin/scans").send().await.problem(403, "api_key_not_allowed");
     service.scan().await;
     let plugins = (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]);
-    assert_eq!(listed().await, plugins);
+    assert_eq!(listed_scans().await, plugins);
     // After a restart, the list is made from the stored results.
     let next_process = service.app.start_second_server().await;
     let get = |path: &str| next_process.remote(Method::GET, path).token(&key).send();
-    let available = get("/api/v1/plugins/available").await.expect(200);
+    let available_sounds = get("/api/v1/plugins/available").await.expect(200);
     let effects = get("/api/v1/plugins/effects").await.expect(200);
-    assert_eq!((names(&available["vst_instruments"]), names(&effects["vst_effects"])), plugins);
+    assert_eq!((names(&available_sounds["vst_instruments"]), names(&effects["vst_effects"])), plugins);
 }
 
 #[tokio::test]
@@ -199,30 +199,31 @@ async fn plugin_folders_of_a_server_belong_to_the_installation() {
     service.install("mixed", "Mixed.vst3");
     let token = service.app.token_of_new_user("ada").await;
     let key = service.app.create_api_key(&token).await;
-    let listed = async |app: &TestApp, token: &str| {
+    let listed_scans = async |app: &TestApp, token: &str| {
         let get = |path: &str| app.remote(Method::GET, &format!("/api/v1/plugins{path}")).token(token).send();
-        let (available, effects) = (get("/available").await.expect(200), get("/effects").await.expect(200));
-        (names(&available["vst_instruments"]), names(&effects["vst_effects"]))
+        let (available_sounds, effects) =
+            (get("/available").await.expect(200), get("/effects").await.expect(200));
+        (names(&available_sounds["vst_instruments"]), names(&effects["vst_effects"]))
     };
     let plugins = (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]);
-    assert_eq!(listed(&service.app, &token).await, (vec![], vec![]), "users do not scan");
+    assert_eq!(listed_scans(&service.app, &token).await, (vec![], vec![]), "users do not scan");
     service.scan().await;
-    assert_eq!(listed(&service.app, &token).await, plugins);
-    assert_eq!(listed(&service.app, &key).await, plugins);
+    assert_eq!(listed_scans(&service.app, &token).await, plugins);
+    assert_eq!(listed_scans(&service.app, &key).await, plugins);
     for path in ["/api/v1/plugins/scan", "/api/v1/plugins/dirs"] {
         let call = service.app.remote(Method::POST, path).token(&token);
         call.json(&json!({ "path": service.dir() })).send().await.problem(403, "admin_only");
     }
     // The next process has no plugin helper. It needs none, because the scan results are stored.
     let next_process = service.app.start_second_server_with(&container_settings()).await;
-    assert_eq!(listed(&next_process, &token).await, plugins);
+    assert_eq!(listed_scans(&next_process, &token).await, plugins);
     let scans = next_process.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
     assert_eq!(scans["plugins"][0]["user_id"], Value::Null);
     // Other administrators can remove the folder.
     let path = format!("/api/v1/plugins/dirs?path={}", service.dir().display());
-    let removed = service.app.local(Method::DELETE, &path).token(&token).send().await.expect(200);
-    assert_eq!(removed["plugin_dirs"], json!([]));
-    assert_eq!(listed(&service.app, &token).await, (vec![], vec![]));
+    let removal_answer = service.app.local(Method::DELETE, &path).token(&token).send().await.expect(200);
+    assert_eq!(removal_answer["plugin_dirs"], json!([]));
+    assert_eq!(listed_scans(&service.app, &token).await, (vec![], vec![]));
 }
 
 /// Users may have the same folders, so a scan invalidates the lists of all users.
@@ -237,11 +238,11 @@ async fn a_scan_discards_the_cached_effect_lists_of_all_users() {
     let scanned_at =
         async || by_ada(Method::GET, "/effects").send().await.expect(200)["cache"]["scanned_at"].clone();
     assert_eq!(service.scan().await["fx_cache_invalidated"], false, "nothing was cached yet");
-    let before = scanned_at().await;
-    assert!(before.is_string(), "{before}");
-    assert_eq!(scanned_at().await, before, "the list was not cached");
+    let times_before = scanned_at().await;
+    assert!(times_before.is_string(), "{times_before}");
+    assert_eq!(scanned_at().await, times_before, "the list was not cached");
     assert_eq!(service.scan().await["fx_cache_invalidated"], true);
-    assert_ne!(scanned_at().await, before);
+    assert_ne!(scanned_at().await, times_before);
     assert_eq!(
         names(&by_ada(Method::GET, "/effects").send().await.expect(200)["vst_effects"]),
         ["Test Effect"]
@@ -258,14 +259,14 @@ async fn a_vst2_module_with_the_name_of_a_vst3_effect_is_ignored() {
     service.install("instrument", "vst3/Test Synth.vst3");
     service.install("vst2_synth", "vst2/Test Synth.so");
     let scan = service.scan().await;
-    let ignored: Vec<&str> = scan["ignored"]
+    let ignored_files: Vec<&str> = scan["ignored"]
         .as_array()
         .expect("a list")
         .iter()
         .filter_map(|remark| remark["path"].as_str())
         .collect();
     assert_eq!(
-        ignored,
+        ignored_files,
         [service.path("vst2/TestEffect-vst_x64.dll"), service.path("vst2/bundle_name.so")]
             .map(|path| path.to_string_lossy().into_owned())
     );
@@ -445,8 +446,9 @@ async fn a_user_can_end_a_scan_and_a_missing_helper_is_reported() {
     service.install("hang", "hang.vst3");
     let (scan, ()) = tokio::join!(service.scan(), async {
         let processes = loop {
-            let listed = service.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
-            match listed["items"].get(0) {
+            let listed_scans =
+                service.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
+            match listed_scans["items"].get(0) {
                 Some(process) => break process.clone(),
                 None => tokio::time::sleep(Duration::from_millis(50)).await,
             }

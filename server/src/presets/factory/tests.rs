@@ -77,8 +77,8 @@ fn the_factory_presets_use_every_effect_of_the_engine() {
 fn every_chain_changes_the_signal_and_keeps_a_usable_level() {
     let input = test_signal(2 * RATE_HZ as usize);
     // Only the second half is measured, after latencies and fade-ins.
-    let measured = RATE_HZ as usize..input.len();
-    let input_db = rms_db(&input[measured.clone()]);
+    let measured_range = RATE_HZ as usize..input.len();
+    let input_db = rms_db(&input[measured_range.clone()]);
     let mut unusable = Vec::new();
     for preset in PRESETS.iter().filter(|preset| preset.summary.kind != PresetKind::Export) {
         let mut chain = chain_of(preset);
@@ -91,7 +91,7 @@ fn every_chain_changes_the_signal_and_keeps_a_usable_level() {
         assert!(left.iter().chain(&right).all(|sample| sample.is_finite()), "{}", preset.summary.id);
         let changes_signal = left != input || right != right_input;
         assert!(changes_signal, "{} does not change the signal", preset.summary.id);
-        let change_db = rms_db(&left[measured.clone()]) - input_db;
+        let change_db = rms_db(&left[measured_range.clone()]) - input_db;
         let peak = left.iter().chain(&right).fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
         if !(-15.0..=9.0).contains(&change_db) || peak > 1.5 {
             let id = &preset.summary.id;

@@ -51,7 +51,7 @@ pub(super) async fn put(db: &Db, owner_id: &str, autosave: NewAutosave<'_>) -> R
     .bind(autosave.text)
     .execute(&mut *transaction)
     .await?;
-    let others: Vec<(String, i64)> = sqlx::query_as(
+    let other_autosaves: Vec<(String, i64)> = sqlx::query_as(
         "SELECT project_id, CAST(octet_length(body) AS BIGINT) FROM song_autosaves \
          WHERE owner_id = $1 AND project_id <> $2 ORDER BY updated_at DESC, project_id",
     )
@@ -59,7 +59,7 @@ pub(super) async fn put(db: &Db, owner_id: &str, autosave: NewAutosave<'_>) -> R
     .bind(autosave.project_id)
     .fetch_all(&mut *transaction)
     .await?;
-    for project_id in ids_beyond_limits(&others) {
+    for project_id in ids_beyond_limits(&other_autosaves) {
         sqlx::query("DELETE FROM song_autosaves WHERE owner_id = $1 AND project_id = $2")
             .bind(owner_id)
             .bind(project_id)
@@ -70,12 +70,12 @@ pub(super) async fn put(db: &Db, owner_id: &str, autosave: NewAutosave<'_>) -> R
     Ok(updated_at)
 }
 
-/// Returns the ids of songs whose autosaves exceed the limits. `others` has the id and the size in
+/// Returns the ids of songs whose autosaves exceed the limits. `other_autosaves` has the id and the size in
 /// bytes of each autosave except the one that was just written, newest first.
-fn ids_beyond_limits(others: &[(String, i64)]) -> Vec<&str> {
+fn ids_beyond_limits(other_autosaves: &[(String, i64)]) -> Vec<&str> {
     let mut used_bytes = 0;
     let mut ids = Vec::new();
-    for (index, (project_id, size_bytes)) in others.iter().enumerate() {
+    for (index, (project_id, size_bytes)) in other_autosaves.iter().enumerate() {
         used_bytes += u64::try_from(*size_bytes).unwrap_or_default();
         if index + 1 >= AUTOSAVES_MAX || used_bytes > OLDER_MAX_BYTES {
             ids.push(project_id.as_str());
@@ -228,10 +228,10 @@ mod tests {
     fn the_oldest_autosaves_beyond_the_number_and_the_size_are_deleted() {
         let check = |count: usize, size_bytes: u64, deleted: usize| {
             let size_bytes = i64::try_from(size_bytes).expect("a size");
-            let others: Vec<(String, i64)> =
+            let other_autosaves: Vec<(String, i64)> =
                 (0..count).map(|number| (number.to_string(), size_bytes)).collect();
             let ids: Vec<String> = (count - deleted..count).map(|number| number.to_string()).collect();
-            assert_eq!(ids_beyond_limits(&others), ids, "{count} autosaves of {size_bytes} bytes");
+            assert_eq!(ids_beyond_limits(&other_autosaves), ids, "{count} autosaves of {size_bytes} bytes");
         };
         check(0, 0, 0);
         check(AUTOSAVES_MAX - 1, 1, 0);

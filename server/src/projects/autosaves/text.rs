@@ -32,9 +32,9 @@ pub(in crate::projects) async fn read_autosave<T: Send + 'static>(
     let (runtime, db, owner, size_bytes) =
         (Handle::current(), state.db.clone(), owner_id.to_owned(), autosave.size_bytes);
     let reading = move || {
-        let stored = runtime.block_on(store::read(&db, &owner, &autosave.project_id, size_bytes))?;
+        let autosave_text = runtime.block_on(store::read(&db, &owner, &autosave.project_id, size_bytes))?;
         let source = StoredDocument::Autosave(autosave.project_id);
-        work(stored.ok_or_else(|| changed_document_error(&source.describe()))?)
+        work(autosave_text.ok_or_else(|| changed_document_error(&source.describe()))?)
     };
     with_unread_document(owner_id, usize::try_from(size_bytes).unwrap_or_default(), reading).await
 }

@@ -73,8 +73,8 @@ async fn each_song_has_one_autosave() {
 async fn an_autosave_may_be_invalid_but_must_have_a_usable_id() {
     let app = TestApp::start().await;
     // An invalid draft is stored too, because an invalid draft is better than none.
-    let stored = put(&app, "w", json!({ "tracks": "not yet" })).await.expect(200);
-    let id = stored["project_id"].as_str().expect("an id");
+    let stored_autosave = put(&app, "w", json!({ "tracks": "not yet" })).await.expect(200);
+    let id = stored_autosave["project_id"].as_str().expect("an id");
     assert!(id.starts_with("temp_legacy_"), "{id}");
     let autosave = get(&app, &format!("{TEMP}?project_id={id}")).await.expect(200);
     assert_eq!(autosave["project"]["tracks"], "not yet");
@@ -102,9 +102,9 @@ async fn the_twenty_first_autosave_replaces_the_oldest() {
     }
     put(&app, "w", project("s0", "Newer")).await.expect(200);
     put(&app, "w", project("s20", "Draft")).await.expect(200);
-    let kept = songs(&app).await;
-    assert_eq!((kept.len(), kept[0].as_str(), kept[1].as_str()), (20, "s20", "s0"));
-    assert!(!kept.contains(&"s1".to_owned()), "{kept:?}");
+    let kept_songs = songs(&app).await;
+    assert_eq!((kept_songs.len(), kept_songs[0].as_str(), kept_songs[1].as_str()), (20, "s20", "s0"));
+    assert!(!kept_songs.contains(&"s1".to_owned()), "{kept_songs:?}");
 }
 
 #[tokio::test]
@@ -133,9 +133,9 @@ async fn autosaves_of_an_earlier_version_get_the_ids_of_their_songs() {
         sqlx::query(statement).execute(&app.state.db).await.expect("updates");
     }
     crate::projects::identify_earlier_autosaves(&app.state).await.expect("identifies");
-    let hers = app.remote(Method::GET, SONGS).token(&ada).send().await.expect(200);
+    let ada_songs = app.remote(Method::GET, SONGS).token(&ada).send().await.expect(200);
     assert_eq!(
-        (&hers["items"][0]["project_id"], &hers["items"][0]["name"]),
+        (&ada_songs["items"][0]["project_id"], &ada_songs["items"][0]["name"]),
         (&json!("hers"), &json!("Evening"))
     );
     assert_eq!(songs(&app).await, ["unidentified-autosave"]);

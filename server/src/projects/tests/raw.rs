@@ -78,7 +78,7 @@ async fn the_error_for_an_unreadable_project_has_the_path_of_its_download() {
     for call in
         [app.local(Method::GET, &path("song")), app.local(Method::POST, &format!("{LIST}/song/duplicate"))]
     {
-        let named = path_in_detail(&call.send().await.problem(422, "project_unreadable"));
-        assert_eq!(get(&app, &named).await.bytes, UNREADABLE.as_bytes());
+        let named_path = path_in_detail(&call.send().await.problem(422, "project_unreadable"));
+        assert_eq!(get(&app, &named_path).await.bytes, UNREADABLE.as_bytes());
     }
 }

@@ -49,12 +49,12 @@ impl AutomationCurve {
     /// Returns the curve through the points of a project's automation lane. `frame_at` returns the
     /// frame of a tick.
     pub fn of_points(parameter: String, points: &[PointOfProject], frame_at: &dyn Fn(u32) -> u64) -> Self {
-        let compiled = |point: &PointOfProject| AutomationPoint {
+        let compiled_point = |point: &PointOfProject| AutomationPoint {
             frame: frame_at(point.tick),
             value: point.value.clamp(0.0, 1.0),
             curve: point.curve.into(),
         };
-        let mut points: Vec<AutomationPoint> = points.iter().map(compiled).collect();
+        let mut points: Vec<AutomationPoint> = points.iter().map(compiled_point).collect();
         points.sort_by_key(|point| point.frame);
         Self { parameter, points }
     }
@@ -79,8 +79,8 @@ impl<'s> CurveReader<'s> {
     /// last call of [`Self::changes`]. Ramps change every `step_frames`.
     pub(super) fn changes_max(&self, frames: &Range<u64>, step_frames: u64) -> usize {
         let first = usize::from(self.last_value.is_none());
-        let later = &self.points[self.next..];
-        let points = later.partition_point(|point| point.frame < frames.end);
+        let later_points = &self.points[self.next..];
+        let points = later_points.partition_point(|point| point.frame < frames.end);
         let segments =
             &self.points[self.next.saturating_sub(1)..(self.next + points + 1).min(self.points.len())];
         let steps = match segments.windows(2).any(is_ramp) {
@@ -123,8 +123,8 @@ impl<'s> CurveReader<'s> {
         while self.points.get(self.next).is_some_and(|point| point.frame <= frame) {
             self.next += 1;
         }
-        let before = self.next.checked_sub(1).map(|index| &self.points[index]);
-        match (before, self.points.get(self.next)) {
+        let previous_point = self.next.checked_sub(1).map(|index| &self.points[index]);
+        match (previous_point, self.points.get(self.next)) {
             (Some(start), Some(end)) => {
                 let time = (frame - start.frame) as f64 / (end.frame - start.frame) as f64;
                 Some(start.value + (end.value - start.value) * start.curve.fraction(time))
@@ -171,11 +171,11 @@ mod tests {
             point(10, 0.5, CurveOfProject::Curvature(0.5)),
         ];
         let curve = AutomationCurve::of_points("7".to_owned(), &points, &|tick| u64::from(tick) * 10);
-        let compiled = |frame, value, curve| AutomationPoint { frame, value, curve };
+        let compiled_point = |frame, value, curve| AutomationPoint { frame, value, curve };
         let expected = [
-            compiled(0, 0.0, Curve::Step),
-            compiled(100, 0.5, Curve::Arc(0.5)),
-            compiled(260, 1.0, Curve::Linear),
+            compiled_point(0, 0.0, Curve::Step),
+            compiled_point(100, 0.5, Curve::Arc(0.5)),
+            compiled_point(260, 1.0, Curve::Linear),
         ];
         assert_eq!(curve.points, expected);
     }

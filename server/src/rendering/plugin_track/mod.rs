@@ -110,10 +110,10 @@ impl RenderedTrack {
 }
 
 impl PluginTrack<'_> {
-    /// Renders the track as 32-bit floats into a file that `new_file` makes. If the process of the
-    /// plugin dies, or if the file is silent although there are notes or input, the render is
-    /// repeated once in a new process and with another file. After silence, the new process has a
-    /// long warm-up.
+    /// Renders the track as 32-bit floats into a file that `new_file` makes. The render is repeated
+    /// once if the process of the plugin dies, or if the file is silent although there are notes or
+    /// input. The repetition has a new process and another file. After silence, the new process has
+    /// a long warm-up.
     ///
     /// # Errors
     /// [`RenderError`]

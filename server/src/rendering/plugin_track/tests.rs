@@ -53,12 +53,12 @@ fn render_in_attempts(
         attempts += 1;
         Ok(Cursor::new(Vec::new()))
     };
-    let (file, rendered) = track.render(&reservation, new_file, &mut |_| true)?;
+    let (file, rendered_frames) = track.render(&reservation, new_file, &mut |_| true)?;
     let bytes = file.into_inner();
     let mut reader = hound::WavReader::new(&bytes[..]).expect("a WAV file");
     let samples: Vec<f32> = reader.samples().step_by(2).map(|sample| sample.expect("a sample")).collect();
     let has_sound = samples.iter().any(|sample| *sample != 0.0);
-    assert_eq!(rendered.is_silent, track.has_notes() && !has_sound);
+    assert_eq!(rendered_frames.is_silent, track.has_notes() && !has_sound);
     Ok((samples, attempts))
 }
 

@@ -77,8 +77,8 @@ mod tests {
             let project = serde_json::json!({"schema_version": 1, "project_id": "p", "name": "p",
                 "sample_rate_hz": 48_000, "tracks": [], "time_signatures": signatures});
             let project: Project = serde_json::from_value(project).expect("a project");
-            let all = TimeSignatureChange::all(&project).expect("valid");
-            let ticks = all.iter().map(|change| (change.quarters * f64::from(TICKS_PER_QUARTER)) as u32);
+            let changes = TimeSignatureChange::all(&project).expect("valid");
+            let ticks = changes.iter().map(|change| (change.quarters * f64::from(TICKS_PER_QUARTER)) as u32);
             assert_eq!(ticks.collect::<Vec<_>>(), expected);
         };
         check(&[], &[]);

@@ -92,8 +92,8 @@ impl<'s> Timeline<'s> {
         for curve in &mut self.curves {
             curve.changes(&(start..end), self.ramp_step_frames, &mut events);
         }
-        let (now, later) = self.events.split_at(count);
-        self.events = later;
+        let (now, later_events) = self.events.split_at(count);
+        self.events = later_events;
         for event in now {
             let frame = event.frame.saturating_sub(start) as u32;
             events.extend(kinds(event.event).map(|kind| PluginEvent { frame, kind }));
@@ -142,8 +142,8 @@ impl<'s> Timeline<'s> {
     fn transport(&self, start: u64) -> Transport {
         let tempo_index = self.tempo.partition_point(|change| change.frame <= start);
         let signature_index = self.time_signatures.partition_point(|change| change.frame <= start);
-        let first = TempoChange { frame: 0, bpm: DEFAULT_BPM, beat: 0.0 };
-        let tempo = tempo_index.checked_sub(1).map_or(first, |index| self.tempo[index]);
+        let initial_change = TempoChange { frame: 0, bpm: DEFAULT_BPM, beat: 0.0 };
+        let tempo = tempo_index.checked_sub(1).map_or(initial_change, |index| self.tempo[index]);
         let secs = (start - tempo.frame) as f64 / f64::from(self.sample_rate_hz);
         let index = signature_index.checked_sub(1);
         let signature = index.map_or(TimeSignatureChange::DEFAULT, |index| self.time_signatures[index]);
@@ -166,7 +166,7 @@ fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
     const NO_NOTE_ID: i32 = -1;
     let channel = CHANNEL;
     let program_change = |program| EventKind::ProgramChange { channel, program };
-    let (first, second) = match event {
+    let (initial_change, second) = match event {
         Event::NoteOn { key, velocity } => {
             let velocity = f32::from(velocity) / f32::from(MIDI_MAX);
             (EventKind::NoteOn { note_id: NO_NOTE_ID, channel, key, velocity }, None)
@@ -192,7 +192,7 @@ fn kinds(event: Event) -> impl Iterator<Item = EventKind> {
         }
         Event::Program { program } => (program_change(program), None),
     };
-    std::iter::once(first).chain(second)
+    std::iter::once(initial_change).chain(second)
 }
 
 #[cfg(test)]
@@ -210,8 +210,8 @@ mod tests {
 
     /// Returns the frames, tempos, positions and bar starts of the transport in a request.
     fn transports(request: &Process) -> Vec<(u32, f64, f64, f64)> {
-        let first = TransportChange { frame: 0, transport: request.transport };
-        let all = [first].into_iter().chain(request.transport_changes.iter().copied());
+        let initial_change = TransportChange { frame: 0, transport: request.transport };
+        let all = [initial_change].into_iter().chain(request.transport_changes.iter().copied());
         all.map(|TransportChange { frame, transport }| {
             (frame, transport.tempo_bpm, transport.position_quarters, transport.bar_start_quarters)
         })

@@ -63,11 +63,11 @@ impl PluginWarning {
 
 /// Names parameters by their ids, such as "parameters 3, 5 and 2 others".
 fn parameter_list_text(ids: &[String]) -> String {
-    let (named, others) = ids.split_at(ids.len().min(NAMED_PARAMETERS));
+    let (named_ids, unnamed_ids) = ids.split_at(ids.len().min(NAMED_PARAMETERS));
     let noun = if ids.len() == 1 { "parameter" } else { "parameters" };
-    let (first, last) = match (others.len(), named) {
+    let (first, last) = match (unnamed_ids.len(), named_ids) {
         (0, [first @ .., last]) => (first, last.clone()),
-        (others, named) => (named, counted(others, "other")),
+        (unnamed_ids, named_ids) => (named_ids, counted(unnamed_ids, "other")),
     };
     match first {
         [] => format!("{noun} {last}"),

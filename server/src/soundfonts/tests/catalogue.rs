@@ -45,10 +45,10 @@ async fn banks_are_listed_with_their_presets() {
     assert_eq!(capabilities["default_soundfont_id"], "timgm6mb");
     assert_eq!(capabilities["soundfont_render"], true);
 
-    let available = studio.get("/plugins/available").await.expect(200);
-    assert_eq!(available["vst_instruments"], Value::Array(Vec::new()));
-    assert_eq!(available["soundfonts"][0]["soundfont_id"], "timgm6mb");
-    assert!(available["soundfonts"][0].get("presets").is_none());
+    let available_sounds = studio.get("/plugins/available").await.expect(200);
+    assert_eq!(available_sounds["vst_instruments"], Value::Array(Vec::new()));
+    assert_eq!(available_sounds["soundfonts"][0]["soundfont_id"], "timgm6mb");
+    assert!(available_sounds["soundfonts"][0].get("presets").is_none());
 }
 
 #[tokio::test]
@@ -56,15 +56,15 @@ async fn the_tag_of_the_catalogue_changes_with_its_contents() {
     let studio = Studio::start().await;
     let first = studio.get("/plugins/soundfonts/catalog").await;
     let tag = first.header("etag").to_owned();
-    let again = |tag: String| {
+    let conditional_answer = |tag: String| {
         let call = studio.app.local(Method::GET, "/api/v1/plugins/soundfonts/catalog");
         call.header("if-none-match", &tag).send()
     };
-    again(tag.clone()).await.expect(304);
+    conditional_answer(tag.clone()).await.expect(304);
     fs::copy(BANK, studio.path("another.sf2")).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
-    let changed = again(tag).await;
-    assert_eq!(ids(&changed.expect(200)), ["another", "timgm6mb"]);
+    let second_answer = conditional_answer(tag).await;
+    assert_eq!(ids(&second_answer.expect(200)), ["another", "timgm6mb"]);
 }
 
 #[tokio::test]
@@ -105,8 +105,8 @@ async fn sf2_comes_before_sf3_and_broken_banks_are_listed_with_their_problem() {
     let catalogue = studio.catalogue().await;
     assert_eq!(ids(&catalogue), ["bothkinds", "broken", "empty", "musescoregenerallite", "timgm6mb"]);
 
-    let both = entry(&catalogue, "bothkinds");
-    assert_eq!((&both["format"], &both["usable"]), (&"sf2".into(), &true.into()));
+    let both_formats = entry(&catalogue, "bothkinds");
+    assert_eq!((&both_formats["format"], &both_formats["usable"]), (&"sf2".into(), &true.into()));
     let sf3 = entry(&catalogue, "musescoregenerallite");
     assert_eq!((&sf3["format"], &sf3["usable"]), (&"sf3".into(), &true.into()));
     assert!(sf3["presets"].as_array().unwrap().len() > 128, "{sf3}");
@@ -142,14 +142,14 @@ async fn a_bank_is_sent_completely_or_as_a_range() {
     let studio = Studio::start().await;
     let bytes = fs::read(BANK).unwrap();
     let path = "/plugins/soundfonts/download/timgm6mb";
-    let whole = studio.get(path).await;
-    assert_eq!(whole.status, 200);
-    assert!(whole.bytes == bytes);
-    assert_eq!(whole.header("x-soundfont-id"), "timgm6mb");
-    assert_eq!(whole.header("x-soundfont-fallback"), "false");
-    assert_eq!(whole.header("accept-ranges"), "bytes");
-    assert_eq!(whole.header("content-length"), bytes.len().to_string());
-    let tag = whole.header("etag").to_owned();
+    let whole_list = studio.get(path).await;
+    assert_eq!(whole_list.status, 200);
+    assert!(whole_list.bytes == bytes);
+    assert_eq!(whole_list.header("x-soundfont-id"), "timgm6mb");
+    assert_eq!(whole_list.header("x-soundfont-fallback"), "false");
+    assert_eq!(whole_list.header("accept-ranges"), "bytes");
+    assert_eq!(whole_list.header("content-length"), bytes.len().to_string());
+    let tag = whole_list.header("etag").to_owned();
 
     let get = |headers: &[(&'static str, String)]| {
         let mut call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
@@ -190,9 +190,9 @@ async fn the_default_replaces_missing_and_broken_banks() {
         assert_eq!(answer.header("x-soundfont-fallback"), "true", "{id}");
         assert_eq!(answer.bytes.len() as u64, fs::metadata(BANK).unwrap().len(), "{id}");
     }
-    let same = studio.get("/plugins/soundfonts/download/Tim-GM_6mb").await;
+    let same_bank = studio.get("/plugins/soundfonts/download/Tim-GM_6mb").await;
     assert_eq!(
-        same.header("x-soundfont-fallback"),
+        same_bank.header("x-soundfont-fallback"),
         "false",
         "another spelling of the id must find the same bank"
     );

@@ -22,20 +22,20 @@ async fn a_bank_is_sent_with_the_requested_presets() {
     assert_eq!((answer.status.as_u16(), answer.header("x-soundfont-id")), (200, "timgm6mb"));
     assert_eq!(answer.header("content-length"), answer.bytes.len().to_string());
     assert_eq!(presets(&answer.bytes), [(0, 0), (0, 5), (128, 0)]);
-    let whole = fs::metadata(BANK).unwrap().len();
-    assert!((answer.bytes.len() as u64) < whole / 4, "{} of {whole} bytes", answer.bytes.len());
+    let whole_bank = fs::metadata(BANK).unwrap().len();
+    assert!((answer.bytes.len() as u64) < whole_bank / 4, "{} of {whole_bank} bytes", answer.bytes.len());
 
     let tag = answer.header("etag").to_owned();
-    let again = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0,0:5,128:0").await;
+    let second_download = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0,0:5,128:0").await;
     assert!(
-        again.header("etag") == tag && again.bytes == answer.bytes,
+        second_download.header("etag") == tag && second_download.bytes == answer.bytes,
         "the order of the presets must not matter"
     );
     let call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
-    let unchanged = call.header("if-none-match", &tag).send().await;
-    assert_eq!((unchanged.status.as_u16(), unchanged.header("etag")), (304, &*tag));
-    let other = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
-    assert_ne!(other.header("etag"), tag);
+    let unchanged_answer = call.header("if-none-match", &tag).send().await;
+    assert_eq!((unchanged_answer.status.as_u16(), unchanged_answer.header("etag")), (304, &*tag));
+    let other_bank = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_ne!(other_bank.header("etag"), tag);
     let part = studio.app.local(Method::GET, &format!("/api/v1{path}")).header("range", "bytes=0-3");
     assert_eq!(part.send().await.bytes, b"RIFF"[..]);
 }
@@ -51,8 +51,11 @@ async fn compressed_samples_are_sent_decoded() {
     let answer = studio.get(&format!("/plugins/soundfonts/download/{id}?presets=0:0,128:0")).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     assert_eq!(presets(&answer.bytes), [(0, 0), (128, 0)]);
-    let whole = studio.get(&format!("/plugins/soundfonts/download/{id}")).await;
-    assert!(whole.bytes == fs::read(SF3).unwrap(), "without a list of presets, the unchanged file is sent");
+    let whole_bank = studio.get(&format!("/plugins/soundfonts/download/{id}")).await;
+    assert!(
+        whole_bank.bytes == fs::read(SF3).unwrap(),
+        "without a list of presets, the unchanged file is sent"
+    );
 
     // The SF3 and the SF2 that was made from it must give the same sound.
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
@@ -83,8 +86,8 @@ async fn invalid_lists_of_presets_are_refused() {
         let detail = answer.problem(422, "bad_presets");
         assert!(detail.contains("entry"), "{list}: {detail}");
     }
-    let many = vec!["0:0"; 5_000].join(",");
-    let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={many}")).await;
+    let many_presets = vec!["0:0"; 5_000].join(",");
+    let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={many_presets}")).await;
     answer.problem(422, "bad_presets");
 }
 
@@ -113,11 +116,11 @@ async fn reduced_banks_stay_within_their_limit_and_change_with_their_file() {
 #[tokio::test]
 async fn the_error_for_a_reduced_bank_that_needs_too_much_memory_names_the_bank() {
     let studio = Studio::with(&[("SF_BANK_CACHE_BYTES", "4194304")]).await;
-    let all: Vec<String> = (0..128).map(|program| format!("0:{program}")).collect();
-    let path = format!("/plugins/soundfonts/download/timgm6mb?presets={}", all.join(","));
+    let all_programs: Vec<String> = (0..128).map(|program| format!("0:{program}")).collect();
+    let path = format!("/plugins/soundfonts/download/timgm6mb?presets={}", all_programs.join(","));
     let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
     assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
     assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
-    let small = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
-    assert_eq!(presets(&small.bytes), [(0, 0)]);
+    let small_bank = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&small_bank.bytes), [(0, 0)]);
 }

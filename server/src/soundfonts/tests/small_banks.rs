@@ -38,10 +38,10 @@ pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     let mut tables = Tables::new();
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 900).collect();
     let sample = tables.add_sample(&ramp, 50..150);
-    let bad = tables.add_sample(&ramp, 50..150);
-    tables.samples[usize::from(bad)].end = 1_000_000;
+    let bad_sample = tables.add_sample(&ramp, 50..150);
+    tables.samples[usize::from(bad_sample)].end = 1_000_000;
     let instrument = tables.add_instrument();
-    tables.add_instrument_zone((&[(43, 0x7f40), (54, 1)], &[]), Some(bad));
+    tables.add_instrument_zone((&[(43, 0x7f40), (54, 1)], &[]), Some(bad_sample));
     tables.add_preset(0, 1);
     tables.add_preset_zone((&[], &[]), Some(instrument));
     with_preset(tables, sample, LOOPED)

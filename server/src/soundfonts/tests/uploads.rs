@@ -68,8 +68,9 @@ impl<'a> TestUser<'a> {
         let body = json!({"notes": [note], "soundfont_id": id, "tail_secs": 0.1});
         let answer = self.post("/api/v1/plugins/soundfont-render", &body).await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
-        let used = format!("{} {}", answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback"));
-        (float_samples(&answer.bytes), used)
+        let used_bank =
+            format!("{} {}", answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback"));
+        (float_samples(&answer.bytes), used_bank)
     }
 }
 
@@ -104,12 +105,14 @@ async fn an_upload_sounds_identical_to_an_installed_file() {
             (&answer["uploaded"]["already_there"], &answer["uploaded"]["replaced"]),
             (&json!(false), &json!(false))
         );
-        let mut listed = ada.entry(&id).await.expect("is listed");
-        listed["uploaded"] = answer["uploaded"].clone();
-        assert_eq!(listed, answer);
-        let available = ada.get("/api/v1/plugins/available").await.expect(200);
-        let available = available["soundfonts"].as_array().expect("a list");
-        assert!(available.iter().any(|entry| entry["soundfont_id"] == *id && entry["source"] == "upload"));
+        let mut listed_bank = ada.entry(&id).await.expect("is listed");
+        listed_bank["uploaded"] = answer["uploaded"].clone();
+        assert_eq!(listed_bank, answer);
+        let available_sounds = ada.get("/api/v1/plugins/available").await.expect(200);
+        let available_sounds = available_sounds["soundfonts"].as_array().expect("a list");
+        assert!(
+            available_sounds.iter().any(|entry| entry["soundfont_id"] == *id && entry["source"] == "upload")
+        );
 
         let file = ada.download(&id).await;
         assert!(file.status == 200 && file.bytes == bytes, "the download differs from the uploaded file");
@@ -121,8 +124,8 @@ async fn an_upload_sounds_identical_to_an_installed_file() {
         std::fs::write(studio.path(&format!("installed-{format}.{format}")), &bytes).expect("writes");
         std::fs::write(studio.path(&format!("reduced-{format}.sf2")), &reduced.bytes).expect("writes");
         studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
-        let (sound, used) = ada.note(&id).await;
-        assert!(peak(&sound) > 0.01 && used == format!("{id} false"), "{used}");
+        let (sound, used_bank) = ada.note(&id).await;
+        assert!(peak(&sound) > 0.01 && used_bank == format!("{id} false"), "{used_bank}");
         for other in ["installed", "reduced"] {
             assert!(sound == ada.note(&format!("{other}{format}")).await.0, "{other} {format}");
         }
@@ -143,14 +146,14 @@ async fn users_cannot_access_uploads_of_other_users() {
     let studio = Studio::start().await;
     let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
     let admin = TestUser::admin(&studio.app).await;
-    let before = bob.get(CATALOG).await;
+    let catalog_before = bob.get(CATALOG).await;
     ada.upload("mine.sf2", &sf2(1_000)).await.expect(201);
-    let hers = ada.download("mine").await;
-    let (hers_tag, sound) = (hers.header("etag").to_owned(), ada.note("mine").await.0);
+    let ada_answer = ada.download("mine").await;
+    let (hers_tag, sound) = (ada_answer.header("etag").to_owned(), ada.note("mine").await.0);
     for other in [&bob, &admin] {
         assert_eq!(other.entry("mine").await, None);
-        let available = other.get("/api/v1/plugins/available").await.expect(200);
-        assert!(!available.to_string().contains("\"mine\""), "{available}");
+        let available_sounds = other.get("/api/v1/plugins/available").await.expect(200);
+        assert!(!available_sounds.to_string().contains("\"mine\""), "{available_sounds}");
         let answer = other.download("mine").await;
         assert_eq!(
             (answer.header("x-soundfont-id"), answer.header("x-soundfont-fallback")),
@@ -160,19 +163,19 @@ async fn users_cannot_access_uploads_of_other_users() {
         let call =
             studio.app.remote(Method::GET, path).token(&other.token).header("if-none-match", &hers_tag);
         assert_eq!(call.send().await.status, 200, "the entity tag of another user's file must not match");
-        let (others_sound, used) = other.note("mine").await;
-        assert!(others_sound != sound && used == "timgm6mb true", "{used}");
+        let (others_sound, used_bank) = other.note("mine").await;
+        assert!(others_sound != sound && used_bank == "timgm6mb true", "{used_bank}");
         other.delete("mine").await.problem(404, "not_found");
     }
-    assert_eq!(before.header("etag"), bob.get(CATALOG).await.header("etag"));
-    assert_ne!(before.header("etag"), ada.get(CATALOG).await.header("etag"));
+    assert_eq!(catalog_before.header("etag"), bob.get(CATALOG).await.header("etag"));
+    assert_ne!(catalog_before.header("etag"), ada.get(CATALOG).await.header("etag"));
 
     // Two users may have different files with the same id. The same is true of reduced files.
     bob.upload("Mine.sf2", &sf2(300)).await.expect(201);
     assert!(bob.download("mine").await.bytes == sf2(300) && ada.download("mine").await.bytes == sf2(1_000));
     let reduced = "mine?presets=0:0";
-    let (hers, his) = (ada.download(reduced).await, bob.download(reduced).await);
-    assert!(hers.bytes != his.bytes && hers.header("etag") != his.header("etag"));
+    let (ada_answer, bob_answer) = (ada.download(reduced).await, bob.download(reduced).await);
+    assert!(ada_answer.bytes != bob_answer.bytes && ada_answer.header("etag") != bob_answer.header("etag"));
     assert!(bob.note("mine").await.0 != sound && ada.note("mine").await.0 == sound);
     bob.delete("mine").await.expect(204);
     assert!(ada.note("mine").await.0 == sound, "deleting affects only the caller's file");
@@ -195,22 +198,25 @@ async fn a_task_uses_the_soundfonts_of_its_owner() {
     };
     let render = "/api/v1/plugins/render?async=true";
     let body = json!({"project": project});
-    let used =
+    let used_bank =
         async |caller| result(caller, render, &body).await["receipt"]["settings"]["soundfonts"].clone();
-    assert_eq!((used(&ada).await, used(&bob).await), (json!(["mine"]), json!(["timgm6mb"])));
-    let direct = ada.post("/api/v1/plugins/render", &body).await.expect(200);
-    assert_eq!(result(&ada, render, &body).await["receipt"]["pcm_sha256"], direct["receipt"]["pcm_sha256"]);
+    assert_eq!((used_bank(&ada).await, used_bank(&bob).await), (json!(["mine"]), json!(["timgm6mb"])));
+    let direct_answer = ada.post("/api/v1/plugins/render", &body).await.expect(200);
+    assert_eq!(
+        result(&ada, render, &body).await["receipt"]["pcm_sha256"],
+        direct_answer["receipt"]["pcm_sha256"]
+    );
     for (path, fields) in [("mixdown", json!({})), ("stems", json!({})), ("freeze", json!({"track_id": "t"}))]
     {
         let mut body = body.clone();
         body.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
         let path = format!("/api/v1/multitrack/{path}");
-        let (hers, his) = (result(&ada, &path, &body).await, result(&bob, &path, &body).await);
+        let (ada_answer, bob_answer) = (result(&ada, &path, &body).await, result(&bob, &path, &body).await);
         let loudness = |result: &Value| {
-            let measured = [&result["lufs"], &result["stems"][0]["lufs"], &result["file"]["sha256"]];
-            measured.map(Value::to_string).join(" ")
+            let measured_fields = [&result["lufs"], &result["stems"][0]["lufs"], &result["file"]["sha256"]];
+            measured_fields.map(Value::to_string).join(" ")
         };
-        assert_ne!(loudness(&hers), loudness(&his), "{path}");
+        assert_ne!(loudness(&ada_answer), loudness(&bob_answer), "{path}");
     }
 }
 
@@ -226,21 +232,24 @@ async fn an_upload_comes_before_the_soundfont_of_the_system_and_lists_it() {
         (&json!("sf2"), &json!("upload"), &json!(true))
     );
     let kinds = |entry: &Value| {
-        let others = entry["others"].as_array().expect("a list");
+        let other_entries = entry["others"].as_array().expect("a list");
         let kind = |other: &Value| format!("{} {}", other["source"], other["format"]).replace('"', "");
-        others.iter().map(kind).collect::<Vec<_>>()
+        other_entries.iter().map(kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds(&answer), ["upload sf3", "system sf2"]);
-    let again = ada.upload("TimGM6mb.sf3", &sf3()).await.expect(201);
-    assert_eq!((&again["format"], &again["uploaded"]["format"]), (&json!("sf2"), &json!("sf3")));
-    assert_eq!(again["uploaded"]["already_there"], true);
-    let (sound, used) = ada.note("timgm6mb").await;
-    assert!(sound != system_sound && used == "timgm6mb false", "{used}");
+    let second_upload = ada.upload("TimGM6mb.sf3", &sf3()).await.expect(201);
+    assert_eq!(
+        (&second_upload["format"], &second_upload["uploaded"]["format"]),
+        (&json!("sf2"), &json!("sf3"))
+    );
+    assert_eq!(second_upload["uploaded"]["already_there"], true);
+    let (sound, used_bank) = ada.note("timgm6mb").await;
+    assert!(sound != system_sound && used_bank == "timgm6mb false", "{used_bank}");
     assert!(ada.note("gone").await.0 == sound, "the upload with the default's id is the default");
 
     // Both uploads are deleted, and the answer names the owner of the remaining SoundFont.
-    let deleted = ada.delete("timgm6mb").await;
-    assert_eq!((deleted.status.as_u16(), deleted.header("x-soundfont-instead")), (204, "system"));
+    let delete_answer = ada.delete("timgm6mb").await;
+    assert_eq!((delete_answer.status.as_u16(), delete_answer.header("x-soundfont-instead")), (204, "system"));
     assert_eq!(stored_files(&studio.app), [""; 0]);
     assert!(ada.note("timgm6mb").await.0 == system_sound);
     ada.delete("timgm6mb").await.problem(403, "system_soundfont");
@@ -270,8 +279,11 @@ async fn a_repeated_upload_changes_nothing_and_a_different_file_replaces_the_fir
     };
     ada.upload("mine.sf2", &sf2(1_000)).await.expect(201);
     let first = stored_files(&studio.app);
-    let again = ada.upload("MINE.sf2", &sf2(1_000)).await.expect(201);
-    assert_eq!((flags(&again), stored_files(&studio.app)), ([json!(true), json!(false)], first.clone()));
+    let second_upload = ada.upload("MINE.sf2", &sf2(1_000)).await.expect(201);
+    assert_eq!(
+        (flags(&second_upload), stored_files(&studio.app)),
+        ([json!(true), json!(false)], first.clone())
+    );
     // Uploads with another id or by another user share one stored file.
     ada.upload("second.sf2", &sf2(1_000)).await.expect(201);
     bob.upload("his.sf2", &sf2(1_000)).await.expect(201);
@@ -302,19 +314,27 @@ async fn unplayable_files_are_refused_and_not_stored() {
         let detail = ada.upload("a.sf2", bytes).await.problem(415, "unsupported_media_type");
         assert!(detail.starts_with("`a.sf2` cannot be used: not a SoundFont"), "{detail}");
     }
-    let whole = sf2(1_000);
-    let detail = ada.upload("cut.sf2", &whole[..whole.len() - 100]).await.problem(422, "soundfont_damaged");
+    let whole_bank = sf2(1_000);
+    let detail =
+        ada.upload("cut.sf2", &whole_bank[..whole_bank.len() - 100]).await.problem(422, "soundfont_damaged");
     assert!(detail.contains("cut short"), "{detail}");
     let empty = sf2_without_presets();
     let detail = ada.upload("empty.sf2", &empty).await.problem(422, "soundfont_damaged");
     assert!(detail.contains("`empty.sf2`"), "{detail}");
-    let detail = ada.upload("???.sf2", &whole).await.problem(422, "bad_soundfont_name");
+    let detail = ada.upload("???.sf2", &whole_bank).await.problem(422, "bad_soundfont_name");
     assert!(detail.contains("`???.sf2`"), "{detail}");
     let call = || app.remote(Method::POST, UPLOAD).token(&ada.token);
     with_form(call(), &[]).send().await.problem(400, "no_file");
-    with_form(call(), &[("a.sf2", &whole), ("b.sf2", &whole)]).send().await.problem(400, "too_many_files");
-    call().raw("application/octet-stream", whole.clone()).send().await.problem(415, "unsupported_media_type");
-    with_form(app.remote(Method::POST, UPLOAD), &[("a.sf2", &whole)])
+    with_form(call(), &[("a.sf2", &whole_bank), ("b.sf2", &whole_bank)])
+        .send()
+        .await
+        .problem(400, "too_many_files");
+    call()
+        .raw("application/octet-stream", whole_bank.clone())
+        .send()
+        .await
+        .problem(415, "unsupported_media_type");
+    with_form(app.remote(Method::POST, UPLOAD), &[("a.sf2", &whole_bank)])
         .send()
         .await
         .problem(401, "token_missing");
@@ -328,7 +348,7 @@ async fn unplayable_files_are_refused_and_not_stored() {
         "{answer}"
     );
     // Requests from the machine itself need no token.
-    with_form(app.local(Method::POST, UPLOAD), &[("local.sf2", &whole)]).send().await.expect(201);
+    with_form(app.local(Method::POST, UPLOAD), &[("local.sf2", &whole_bank)]).send().await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -381,9 +401,13 @@ async fn the_files_of_a_deleted_account_are_collected_as_orphans() {
     let usage_of = |name: &str| {
         storage["users"].as_array().expect("users").iter().find(|user| user["username"] == name).cloned()
     };
-    let (hers, his) = (usage_of("ada").expect("an entry of Ada"), usage_of("bob").expect("an entry of Bob"));
-    assert_eq!((&hers["soundfonts"], &hers["soundfont_bytes"]), (&json!(2), &json!(sf2_bytes + sf3_bytes)));
-    assert_eq!((&his["soundfonts"], &his["total_bytes"]), (&json!(1), &json!(sf2_bytes)));
+    let (ada_answer, bob_answer) =
+        (usage_of("ada").expect("an entry of Ada"), usage_of("bob").expect("an entry of Bob"));
+    assert_eq!(
+        (&ada_answer["soundfonts"], &ada_answer["soundfont_bytes"]),
+        (&json!(2), &json!(sf2_bytes + sf3_bytes))
+    );
+    assert_eq!((&bob_answer["soundfonts"], &bob_answer["total_bytes"]), (&json!(1), &json!(sf2_bytes)));
     assert_eq!(storage["soundfont_disk_bytes"], json!(sf2_bytes + sf3_bytes));
     let me = ada.get("/api/v1/auth/me").await.expect(200);
     sqlx::query("DELETE FROM users WHERE id = $1")
@@ -402,14 +426,14 @@ async fn the_files_of_a_deleted_account_are_collected_as_orphans() {
 async fn a_scan_names_the_files_that_are_not_played() {
     let app = TestApp::start().await;
     let folder = tempfile::tempdir().expect("a folder");
-    let real = folder.path().canonicalize().expect("the file exists");
+    let real_path = folder.path().canonicalize().expect("the file exists");
     for (name, bytes) in
         [("a/Twin.sf2", sf2(1_000)), ("b/twin.sf2", sf2(300)), ("twin.sf3", sf3()), ("z.sf2", sf2(9))]
     {
-        std::fs::create_dir_all(real.join(name).parent().expect("a folder")).expect("makes");
-        std::fs::write(real.join(name), bytes).expect("writes");
+        std::fs::create_dir_all(real_path.join(name).parent().expect("a folder")).expect("makes");
+        std::fs::write(real_path.join(name), bytes).expect("writes");
     }
-    let body = json!({ "path": real });
+    let body = json!({ "path": real_path });
     app.local(Method::POST, "/api/v1/plugins/dirs").json(&body).send().await.expect(200);
     let call = app.local(Method::POST, UPLOAD);
     with_form(call, &[("z.sf2", &sf2(1_000))]).send().await.expect(201);
@@ -424,18 +448,21 @@ async fn a_scan_names_the_files_that_are_not_played() {
         (&scan["soundfonts"][2]["path"], &scan["soundfonts"][2]["directory"]),
         (&Value::Null, &Value::Null)
     );
-    let ignored: Vec<String> = list(&scan["ignored"], "path");
-    let path = |name: &str| real.join(name).display().to_string();
-    assert_eq!(ignored, [path("b/twin.sf2"), path("twin.sf3")]);
+    let ignored_files: Vec<String> = list(&scan["ignored"], "path");
+    let path = |name: &str| real_path.join(name).display().to_string();
+    assert_eq!(ignored_files, [path("b/twin.sf2"), path("twin.sf3")]);
     let reasons = list(&scan["ignored"], "reason");
     assert!(reasons[0].contains("found earlier") && reasons[0].contains(&path("a/Twin.sf2")), "{reasons:?}");
     assert!(reasons[1].contains("precedence over an SF3"), "{reasons:?}");
     let scans = app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
-    assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored);
+    assert_eq!(list(&scans["soundfonts"]["problems"], "path"), ignored_files);
     let catalog = app.local(Method::GET, CATALOG).send().await.expect(200);
     let twin = &catalog["soundfonts"][0];
     assert_eq!(list(&twin["others"], "format"), ["sf2", "sf3"]);
-    assert!(!twin.to_string().contains(&*real.to_string_lossy()), "the catalogue contains a path: {twin}");
+    assert!(
+        !twin.to_string().contains(&*real_path.to_string_lossy()),
+        "the catalogue contains a path: {twin}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -487,13 +514,13 @@ async fn a_soundfont_with_any_letter_in_its_name_can_be_found_and_deleted_by_its
     let studio = Studio::start().await;
     let caller = TestUser::new(&studio.app, "nermin").await;
     // The lower case of this letter is an i with a combining mark.
-    let uploaded = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
-    let id = uploaded["soundfont_id"].as_str().expect("an id").to_owned();
+    let upload_answer = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
+    let id = upload_answer["soundfont_id"].as_str().expect("an id").to_owned();
     assert_eq!(caller.entry(&id).await.expect("is listed")["source"], "upload");
     let in_path: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let downloaded = caller.download(&in_path).await;
+    let downloaded_bank = caller.download(&in_path).await;
     assert_eq!(
-        (downloaded.status.as_u16(), downloaded.header("x-soundfont-fallback")),
+        (downloaded_bank.status.as_u16(), downloaded_bank.header("x-soundfont-fallback")),
         (200, "false"),
         "{id}"
     );
@@ -505,9 +532,9 @@ async fn a_soundfont_with_any_letter_in_its_name_can_be_found_and_deleted_by_its
 async fn the_number_of_presets_is_limited_per_soundfont_and_per_user() {
     let studio = Studio::start().await;
     let caller = TestUser::new(&studio.app, "many").await;
-    let uploaded = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
-    assert_eq!(uploaded["presets"].as_array().map(Vec::len), Some(1 << 15));
-    let reasons = uploaded["uploaded"]["skipped"]["reasons"].to_string();
+    let upload_answer = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
+    assert_eq!(upload_answer["presets"].as_array().map(Vec::len), Some(1 << 15));
+    let reasons = upload_answer["uploaded"]["skipped"]["reasons"].to_string();
     assert!(reasons.contains("it has 40001 records; only the first 32769 are read"), "{reasons}");
     caller.upload("b.sf2", &sf2_of_presets(40_001)).await.expect(201);
     let detail = caller.upload("c.sf2", &sf2(900)).await.problem(422, "too_many_presets");

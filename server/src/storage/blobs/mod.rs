@@ -631,8 +631,8 @@ mod tests {
         let copied_key = BlobKey::new("parts", "c3", "part").expect("a valid key");
         writer.finish_as(&key).expect("names the file");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
-        let stored = blobs.entries("audio").expect("lists");
-        assert_eq!((stored.len(), stored[0].file_name()), (1, "b2.wav".to_owned()));
+        let blob_entries = blobs.entries("audio").expect("lists");
+        assert_eq!((blob_entries.len(), blob_entries[0].file_name()), (1, "b2.wav".to_owned()));
         blobs.put(&copied_key, b"a part").expect("stores");
         let second = BlobKey::new("audio", "d4", "wav").expect("a valid key");
         blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names the file");
@@ -654,9 +654,9 @@ mod tests {
         Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens in shared mode");
         assert!(!leftover.exists(), "the file was not removed although it is too old to be in use");
         fs::write(&leftover, b"half").expect("writes");
-        let again = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");
+        let second_storage = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");
         assert!(!leftover.exists());
-        assert!(again.read(&key).expect("reads").is_some());
+        assert!(second_storage.read(&key).expect("reads").is_some());
     }
 
     #[test]

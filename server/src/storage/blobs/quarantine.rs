@@ -329,8 +329,8 @@ mod tests {
     fn reading_a_file_restores_it_from_the_quarantine() {
         let dir = tempfile::tempdir().expect("a folder");
         let exclusive = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
-        let shared = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
-        for blobs in [exclusive, shared.with_quarantine_inside()] {
+        let shared_storage = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
+        for blobs in [exclusive, shared_storage.with_quarantine_inside()] {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             blobs.put(&key, b"bytes").expect("stores");
             assert!(blobs.move_to_quarantine(&key, QuarantineReason::Unneeded).expect("moves").is_some());
@@ -387,8 +387,8 @@ mod tests {
     async fn object_storage_and_the_local_store_have_separate_quarantines() {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().join("blobs");
-        let remote = Remote::in_memory();
-        let blobs = Blobs::open_remote(root, remote, 1 << 20, 0, Sharing::Exclusive).expect("opens");
+        let remote_storage = Remote::in_memory();
+        let blobs = Blobs::open_remote(root, remote_storage, 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let check = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("a valid key");
             for (content, reason) in
@@ -421,21 +421,26 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn reading_a_missing_file_takes_few_requests_even_if_many_files_were_deleted() {
         let dir = tempfile::tempdir().expect("a folder");
-        let remote = Remote::in_memory();
+        let remote_storage = Remote::in_memory();
         let root = dir.path().join("blobs");
-        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, 0, Sharing::Exclusive).expect("opens");
+        let blobs =
+            Blobs::open_remote(root, remote_storage.clone(), 1 << 20, 0, Sharing::Exclusive).expect("opens");
         let work = move || {
             let key = |id: &str| BlobKey::new("audio", id, "wav").expect("a valid key");
             for second in 10..40 {
                 let id = format!("a{second}");
                 blobs.put(&key(&id), b"bytes").expect("stores");
                 let quarantined = format!("{FOLDER}/202611221011{second}-deleted/audio/{id}.wav");
-                assert!(remote.rename(&key(&id).path(), &quarantined).expect("moves"));
+                assert!(remote_storage.rename(&key(&id).path(), &quarantined).expect("moves"));
             }
-            let requests = || remote.size_requests.load(Ordering::Relaxed);
-            let before = requests();
+            let requests = || remote_storage.size_requests.load(Ordering::Relaxed);
+            let count_before = requests();
             assert!(blobs.read(&key("b")).expect("accesses the storage").is_none());
-            assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
+            assert!(
+                requests() - count_before <= BATCH_REQUESTS_MAX,
+                "{} requests",
+                requests() - count_before
+            );
             assert!(blobs.contains(&key("a20")).expect("accesses the storage"), "the file was not restored");
             assert_eq!(blobs.list_quarantined().expect("lists").len(), 29);
         };
@@ -449,8 +454,8 @@ mod tests {
         let expected = |reason| Some((time.to_owned(), reason));
         assert_eq!(parse("20261122101112/audio/a.wav"), expected(QuarantineReason::Unneeded));
         assert_eq!(parse("20261122101112-deleted/audio/a.wav"), expected(QuarantineReason::Deleted));
-        for bad in ["2026/audio/a.wav", "20261122101112/a.wav", "20261122101112/audio/.writing-1", "x"] {
-            assert_eq!(parse(bad), None, "{bad}");
+        for bad_path in ["2026/audio/a.wav", "20261122101112/a.wav", "20261122101112/audio/.writing-1", "x"] {
+            assert_eq!(parse(bad_path), None, "{bad_path}");
         }
     }
 }

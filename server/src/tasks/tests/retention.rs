@@ -148,8 +148,8 @@ async fn the_result_of_a_removed_task_no_longer_counts_towards_the_quota() {
         "succeeded",
         "a finished task stays unless its removal is requested"
     );
-    let removed = delete("?remove=true").await.expect(200);
-    assert_eq!(removed["result"].as_str().map(str::len), Some(50_000));
+    let removal_answer = delete("?remove=true").await.expect(200);
+    assert_eq!(removal_answer["result"].as_str().map(str::len), Some(50_000));
     app.local(Method::GET, &path).send().await.problem(404, "not_found");
     assert_eq!(task_bytes().await, 0);
     delete("?remove=true").await.problem(404, "not_found");
@@ -184,8 +184,8 @@ async fn progress_does_not_write_the_input_of_a_task() {
         .await
         .expect("a row");
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(db).await.expect("empties the log");
-    let claimed = store::claim(db, &Delivery::new("large".to_owned(), owner), 60_000).await;
-    let store::ClaimedTask { task, attempt, .. } = claimed.expect("queries").expect("is waiting");
+    let claim_result = store::claim(db, &Delivery::new("large".to_owned(), owner), 60_000).await;
+    let store::ClaimedTask { task, attempt, .. } = claim_result.expect("queries").expect("is waiting");
     store::record_heartbeat(db, &task, attempt, 60_000)
         .await
         .expect("queries")

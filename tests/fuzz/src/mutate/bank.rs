@@ -26,7 +26,7 @@ pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let first = if choices.below(8) == 0 { 0 } else { chunks.len().saturating_sub(RECORD_BYTES.len()) };
     let index = first + choices.below(chunks.len().checked_sub(first)?.max(1));
     let Chunk { id, body, .. } = chunks.get_mut(index)?;
-    let record_bytes = RECORD_BYTES.iter().find(|(known, _)| *known == id).map_or(2, |&(_, bytes)| bytes);
+    let record_bytes = RECORD_BYTES.iter().find(|(record_id, _)| *record_id == id).map_or(2, |&(_, bytes)| bytes);
     match choices.below(6) {
         0 | 1 => records(body, record_bytes, choices),
         2 => any(body),
@@ -61,9 +61,9 @@ fn parse(mut bytes: &[u8]) -> Option<File> {
     let (form, mut body) = body.split_first_chunk::<4>()?;
     let mut file = File { form: *form, lists: Vec::new() };
     while let Some((_, list)) = split(&mut body) {
-        let (kind, mut inner) = list.split_first_chunk::<4>()?;
+        let (kind, mut inner_bytes) = list.split_first_chunk::<4>()?;
         let mut chunks = Vec::new();
-        while let Some((id, body)) = split(&mut inner) {
+        while let Some((id, body)) = split(&mut inner_bytes) {
             chunks.push(Chunk::new(&id, body.to_vec()));
         }
         file.lists.push(List { kind: *kind, chunks });

@@ -42,22 +42,22 @@ pub(crate) fn parse(mut bytes: &[u8], order: Order, is_padded: bool) -> Vec<Chun
 
 /// Returns the file of these chunks.
 pub(crate) fn write(chunks: &[Chunk], order: Order, is_padded: bool) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     for Chunk { id, body, size } in chunks {
         let size = size.unwrap_or(body.len() as u32);
-        out.extend(id);
-        out.extend(if order == Order::Little { size.to_le_bytes() } else { size.to_be_bytes() });
-        out.extend(body);
-        out.resize(out.len() + usize::from(is_padded && body.len() % 2 == 1), 0);
+        output.extend(id);
+        output.extend(if order == Order::Little { size.to_le_bytes() } else { size.to_be_bytes() });
+        output.extend(body);
+        output.resize(output.len() + usize::from(is_padded && body.len() % 2 == 1), 0);
     }
-    out
+    output
 }
 
 /// Mutates a chunk within a RIFF, RF64 or AIFF file.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let order = if bytes.starts_with(b"FORM") { Order::Big } else { Order::Little };
-    let (head, inner) = bytes.split_at_checked(12)?;
-    let mut chunks = parse(inner, order, true);
+    let (head, inner_bytes) = bytes.split_at_checked(12)?;
+    let mut chunks = parse(inner_bytes, order, true);
     if chunks.is_empty() {
         return None;
     }
@@ -67,25 +67,25 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
         0 => chunk.size = Some([0, 1, 0x7fff_ffff, u32::MAX, chunk.body.len() as u32 + 1][choices.below(5)]),
         1 => drop(chunks.remove(index)),
         2 => {
-            let other = choices.below(chunks.len());
-            chunks.swap(index, other);
+            let other_index = choices.below(chunks.len());
+            chunks.swap(index, other_index);
         }
         3 => in_place(&mut chunk.id),
         4 => any(&mut chunk.body),
         5 => in_place(&mut chunk.body),
         _ => word(&mut chunk.body, choices),
     }
-    let inner = write(&chunks, order, true);
-    let mut out = head.to_vec();
+    let inner_bytes = write(&chunks, order, true);
+    let mut output = head.to_vec();
     // A size that is a placeholder stays unchanged.
     if ![0, u32::MAX].contains(&u32::from_le_bytes([head[4], head[5], head[6], head[7]])) {
-        let size = inner.len() as u32 + 4;
-        out[4..8].copy_from_slice(&if order == Order::Little {
+        let size = inner_bytes.len() as u32 + 4;
+        output[4..8].copy_from_slice(&if order == Order::Little {
             size.to_le_bytes()
         } else {
             size.to_be_bytes()
         });
     }
-    out.extend(inner);
-    Some(out)
+    output.extend(inner_bytes);
+    Some(output)
 }

@@ -32,12 +32,12 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     }
     let frame = choices.among(&frames);
     let (start, end) = (frame[0], frame[1]);
-    let mut out = bytes.to_vec();
+    let mut output = bytes.to_vec();
     // The frame header has at least five bytes, and the header of the first subframe follows it.
     // The mutated range starts at one of the bytes where that subframe header can be.
     let body = start + 5 + choices.below(HEADER_MAX_BYTES - 4)..end - 2;
-    in_place(&mut out[body]);
-    let checksum = checksum(&out[start..end - 2]);
-    out[end - 2..end].copy_from_slice(&checksum.to_be_bytes());
-    Some(out)
+    in_place(&mut output[body]);
+    let checksum = checksum(&output[start..end - 2]);
+    output[end - 2..end].copy_from_slice(&checksum.to_be_bytes());
+    Some(output)
 }

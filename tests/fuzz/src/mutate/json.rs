@@ -78,10 +78,10 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut root: Value = serde_json::from_slice(bytes).ok()?;
     for _ in 0..=choices.below(4) {
         let count = count(&root);
-        let other = nth(&mut root, &mut choices.below(count)).cloned().unwrap_or_default();
+        let other_value = nth(&mut root, &mut choices.below(count)).cloned().unwrap_or_default();
         let mut index = choices.below(count);
         if let Some(value) = nth(&mut root, &mut index) {
-            change(value, other, choices);
+            change(value, other_value, choices);
         }
     }
     serde_json::to_vec(&root).ok()
@@ -108,13 +108,13 @@ fn nth<'v>(value: &'v mut Value, index: &mut usize) -> Option<&'v mut Value> {
     }
 }
 
-fn change(value: &mut Value, other: Value, choices: &mut Choices) {
+fn change(value: &mut Value, other_value: Value, choices: &mut Choices) {
     if choices.below(8) == 0 {
-        *value = if choices.below(2) == 0 { other } else { simple(choices) };
+        *value = if choices.below(2) == 0 { other_value } else { simple(choices) };
         return;
     }
     match value {
-        Value::Object(fields) => change_fields(fields, other, choices),
+        Value::Object(fields) => change_fields(fields, other_value, choices),
         Value::Array(list) => {
             let index = choices.below(list.len() + 1);
             match (choices.below(4), list.get(index).cloned()) {
@@ -124,7 +124,7 @@ fn change(value: &mut Value, other: Value, choices: &mut Choices) {
                     list.swap(index, other_index);
                 }
                 (2, Some(entry)) if entry.to_string().len() <= COPY_MAX_BYTES => list.insert(index, entry),
-                _ if other.to_string().len() <= COPY_MAX_BYTES => list.insert(index, other),
+                _ if other_value.to_string().len() <= COPY_MAX_BYTES => list.insert(index, other_value),
                 _ => {}
             }
         }
@@ -136,8 +136,8 @@ fn change(value: &mut Value, other: Value, choices: &mut Choices) {
             }
             1 => *text = choices.among(&WORDS).clone(),
             _ => {
-                if let Value::String(other) = other {
-                    *text = other;
+                if let Value::String(other_value) = other_value {
+                    *text = other_value;
                 }
             }
         },
@@ -153,11 +153,11 @@ fn change(value: &mut Value, other: Value, choices: &mut Choices) {
             *value = self::number(new_value);
         }
         Value::Bool(is_set) => *is_set = !*is_set,
-        Value::Null => *value = other,
+        Value::Null => *value = other_value,
     }
 }
 
-fn change_fields(fields: &mut Map<String, Value>, other: Value, choices: &mut Choices) {
+fn change_fields(fields: &mut Map<String, Value>, other_value: Value, choices: &mut Choices) {
     let keys: Vec<String> = fields.keys().cloned().collect();
     let word = choices.among(&WORDS).clone();
     match choices.below(4) {
@@ -167,7 +167,7 @@ fn change_fields(fields: &mut Map<String, Value>, other: Value, choices: &mut Ch
                 fields.insert(word, value);
             }
         }
-        2 if other.to_string().len() <= COPY_MAX_BYTES => drop(fields.insert(word, other)),
+        2 if other_value.to_string().len() <= COPY_MAX_BYTES => drop(fields.insert(word, other_value)),
         _ => drop(fields.insert(word, simple(choices))),
     }
 }

@@ -63,10 +63,10 @@ pub(crate) fn records(bytes: &mut Vec<u8>, record_bytes: usize, choices: &mut Ch
         }
         1 => drop(bytes.drain(offset..offset + record_bytes)),
         _ => {
-            let other = choices.below(count) * record_bytes;
+            let other_offset = choices.below(count) * record_bytes;
             let copy = bytes[offset..offset + record_bytes].to_vec();
-            bytes.copy_within(other..other + record_bytes, offset);
-            bytes[other..other + record_bytes].copy_from_slice(&copy);
+            bytes.copy_within(other_offset..other_offset + record_bytes, offset);
+            bytes[other_offset..other_offset + record_bytes].copy_from_slice(&copy);
         }
     }
 }

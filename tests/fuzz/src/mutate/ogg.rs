@@ -26,17 +26,17 @@ impl Page {
         Some(Self { header, segments: segments.to_vec(), body: body.to_vec() })
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        let start = out.len();
-        out.extend(self.header);
-        out[start + 26] = self.segments.len() as u8;
-        out[start + 22..start + 26].fill(0);
-        out.extend(&self.segments);
+    fn write(&self, output: &mut Vec<u8>) {
+        let start = output.len();
+        output.extend(self.header);
+        output[start + 26] = self.segments.len() as u8;
+        output[start + 22..start + 26].fill(0);
+        output.extend(&self.segments);
         let body_bytes: usize = self.segments.iter().map(|&length| usize::from(length)).sum();
-        out.extend(&self.body);
-        out.resize(start + HEADER_BYTES + self.segments.len() + body_bytes, 0);
-        let checksum = checksum(&out[start..]);
-        out[start + 22..start + 26].copy_from_slice(&checksum.to_le_bytes());
+        output.extend(&self.body);
+        output.resize(start + HEADER_BYTES + self.segments.len() + body_bytes, 0);
+        let checksum = checksum(&output[start..]);
+        output[start + 22..start + 26].copy_from_slice(&checksum.to_le_bytes());
     }
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn mutate(mut bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>>
         6 => word(&mut page.body, choices),
         _ => in_place(&mut page.body),
     }
-    let mut out = Vec::new();
-    pages.iter().for_each(|page| page.write(&mut out));
-    out.extend(bytes);
-    Some(out)
+    let mut output = Vec::new();
+    pages.iter().for_each(|page| page.write(&mut output));
+    output.extend(bytes);
+    Some(output)
 }

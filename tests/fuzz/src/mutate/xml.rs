@@ -61,8 +61,8 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
                 return None;
             }
             let value = choices.among(&values).clone();
-            let other = choices.among(&values).clone();
-            let new = if kind < 5 { choices.among(&VALUES) } else { &text[other] };
+            let other_value = choices.among(&values).clone();
+            let new = if kind < 5 { choices.among(&VALUES) } else { &text[other_value] };
             mutated.replace_range(value, new);
         }
     }
@@ -72,23 +72,23 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 /// Returns the ranges of all elements inside the outermost one, from their first to their last tag.
 fn elements(text: &str) -> Option<Vec<Range<usize>>> {
     let mut reader = Reader::from_str(text);
-    let (mut open, mut found) = (Vec::new(), Vec::new());
+    let (mut open, mut found_elements) = (Vec::new(), Vec::new());
     loop {
         let start = reader.buffer_position() as usize;
         match reader.read_event().ok()? {
             Event::Start(_) => open.push(start),
-            Event::Empty(_) => found.push(start..reader.buffer_position() as usize),
+            Event::Empty(_) => found_elements.push(start..reader.buffer_position() as usize),
             Event::End(_) => {
                 let start = open.pop()?;
                 if !open.is_empty() {
-                    found.push(start..reader.buffer_position() as usize);
+                    found_elements.push(start..reader.buffer_position() as usize);
                 }
             }
             Event::Eof => break,
             _ => {}
         }
     }
-    (!found.is_empty()).then_some(found)
+    (!found_elements.is_empty()).then_some(found_elements)
 }
 
 /// Returns the ranges of the values in double quotes.

@@ -6,7 +6,7 @@ const GRAB_PX = 6;
 
 type Drag = { part: 'start' | 'end' | 'middle' | 'new'; region: LoopRegion; pressTick: number; gesture: string };
 
-/** What a press at a point of the ruler's loop band drags. */
+/** Returns the part of the loop that a press in the ruler's loop band drags. */
 export function loopPartAt(region: LoopRegion | null, tick: number, ticksPerPx: number): Drag['part'] {
   if (!region) return 'new';
   const grabTicks = GRAB_PX * ticksPerPx;

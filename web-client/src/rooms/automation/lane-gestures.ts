@@ -93,10 +93,10 @@ export class LaneGestures {
       value: valueAtY(target, pointer.y, pointer.heightPx),
       curve: target.isStepped ? 'step' : 'linear',
     };
-    const added = insertPoint(drag.base, point);
-    if (!this.#commands.setPoints('Add point', channelId, target.target, added.points, gesture)) return;
-    this.#commands.select({ channelId, target: target.target, index: added.index });
-    this.#drag = { kind: 'move', index: added.index, ...drag, base: added.points };
+    const addedPoint = insertPoint(drag.base, point);
+    if (!this.#commands.setPoints('Add point', channelId, target.target, addedPoint.points, gesture)) return;
+    this.#commands.select({ channelId, target: target.target, index: addedPoint.index });
+    this.#drag = { kind: 'move', index: addedPoint.index, ...drag, base: addedPoint.points };
     this.#justAdded = true;
   }
 

@@ -8,7 +8,7 @@ import { chordName } from '../../project/scales';
 /** Maximum number of notes of a chord; more notes are a passage. */
 const CHORD_NOTES_MAX = 12;
 
-/** What is described: a clip, its selected notes, and the cursor. */
+/** The described objects: a clip, its selected notes, and the cursor. */
 export type DescribedNotes = {
   project: Project;
   track: Track;

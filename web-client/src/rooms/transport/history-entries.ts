@@ -10,13 +10,13 @@ const SHOWN_MAX = 30;
  */
 export function historyEntries(song: Song): MenuEntry[] {
   const states = ['Opened', ...song.editLabels].map((label, index) => ({ value: String(index), label }));
-  const first = Math.max(0, Math.min(states.length - SHOWN_MAX, song.editCount - SHOWN_MAX / 2));
+  const firstStep = Math.max(0, Math.min(states.length - SHOWN_MAX, song.editCount - SHOWN_MAX / 2));
   return [
     {
       kind: 'choice',
       heading: 'Go back or forward to',
       value: String(song.editCount),
-      options: states.slice(first, first + SHOWN_MAX).reverse(),
+      options: states.slice(firstStep, firstStep + SHOWN_MAX).reverse(),
       choose: (value) => song.goToEdit(Number(value)),
     },
   ];

@@ -88,8 +88,8 @@ export class Session {
    * Sets a new password, which ends all other sessions of the account. `current` is null for an
    * account without a password.
    */
-  async changePassword(current: string | null, newPassword: string): Promise<void> {
-    this.#accept(await changePassword(this.api, current, newPassword));
+  async changePassword(currentPassword: string | null, newPassword: string): Promise<void> {
+    this.#accept(await changePassword(this.api, currentPassword, newPassword));
   }
 
   /** Ends this page's log-in, or all log-ins of the account, and reloads the page. */

@@ -31,8 +31,8 @@ export class AudioClipCommands {
   async addFiles(files: readonly File[], target: DropTarget): Promise<void> {
     for (const file of files) {
       try {
-        const uploaded = await this.#audioFiles.upload(file);
-        if (uploaded) this.#addClip(uploaded, file.name, target);
+        const uploadedFile = await this.#audioFiles.upload(file);
+        if (uploadedFile) this.#addClip(uploadedFile, file.name, target);
       } catch (error) {
         this.#notices.showFailure(`${file.name} cannot be used`, error);
       }
@@ -53,8 +53,8 @@ export class AudioClipCommands {
       const target = track ? { project, trackId: track.id } : addTrack(project, name, null, 'audio');
       return { project: addItem(target.project, target.trackId, item), trackId: target.trackId };
     };
-    const added = addToProject(song.project);
-    if (song.edit(`Add ${fileName}`, () => added.project)) song.selection.selectItem(added.trackId, item.id);
+    const addedClips = addToProject(song.project);
+    if (song.edit(`Add ${fileName}`, () => addedClips.project)) song.selection.selectItem(addedClips.trackId, item.id);
     if (file.warnings.length > 0) this.#notices.show('info', `${fileName}: ${file.warnings.join(' ')}`);
   }
 }

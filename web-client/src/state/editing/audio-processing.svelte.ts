@@ -58,14 +58,14 @@ export class AudioProcessing {
       if (task.state === 'cancelled') return;
       if (task.state !== 'succeeded' || !task.result) throw new Error(task.error?.detail ?? 'the service stopped the task; try again');
       if (key !== this.#keyOf(item.id)) throw new Error('the song was closed in the meantime; open it and process the clip again.');
-      const current = findItem(this.#song.project, item.id)?.item;
-      if (current?.type !== 'audio') return;
-      if (fileIdOf(current) !== fileIdOf(item)) throw new Error('it got another file in the meantime; process it again.');
+      const currentItem = findItem(this.#song.project, item.id)?.item;
+      if (currentItem?.type !== 'audio') return;
+      if (fileIdOf(currentItem) !== fileIdOf(item)) throw new Error('it got another file in the meantime; process it again.');
       // The clip may have been trimmed while the service worked.
       const { file } = task.result;
       this.#audioFiles.add(file);
       const time = this.#timeline.songTime;
-      this.#song.edit(`Process ${name}`, (project) => withProcessedFile(project, time, current, piece, operations, file.id));
+      this.#song.edit(`Process ${name}`, (project) => withProcessedFile(project, time, currentItem, piece, operations, file.id));
     } catch (error) {
       this.#notices.show('error', `${name} cannot be processed: ${reasonOf(error)}`);
     } finally {
@@ -90,8 +90,8 @@ export class AudioProcessing {
   }
 
   #update(key: string, change: Partial<ClipProcessing>): void {
-    const running = this.#running.get(key);
-    if (running) this.#running.set(key, { ...running, ...change });
+    const runningClip = this.#running.get(key);
+    if (runningClip) this.#running.set(key, { ...runningClip, ...change });
   }
 
   /** Returns the key of a clip of the open song. Clips of other songs can have the same id. */

@@ -40,9 +40,9 @@ export class AutomationCommands {
 
   /** Returns the index of the selected point if it is in the lane; null if it is not. */
   selectedIn(channelId: string, target: string): number | null {
-    const selected = this.#selected;
-    if (selected?.channelId !== channelId || selected.target !== target) return null;
-    return selected.index < this.pointsOf(channelId, target).length ? selected.index : null;
+    const selectedPoint = this.#selected;
+    if (selectedPoint?.channelId !== channelId || selectedPoint.target !== target) return null;
+    return selectedPoint.index < this.pointsOf(channelId, target).length ? selectedPoint.index : null;
   }
 
   pointsOf(channelId: string, target: string): readonly AutomationPoint[] {
@@ -74,8 +74,8 @@ export class AutomationCommands {
     const points = this.pointsOf(channelId, target);
     const tick = Math.round(this.#player.positionTick());
     const value = valueAtTick(points, this.#song.project.tempo_map, tick) ?? current;
-    const added = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
-    if (this.setPoints('Add point', channelId, target, added.points)) this.select({ channelId, target, index: added.index });
+    const addedPoint = insertPoint(points, { tick, value, curve: isStepped ? 'step' : 'linear' });
+    if (this.setPoints('Add point', channelId, target, addedPoint.points)) this.select({ channelId, target, index: addedPoint.index });
   }
 
   setValue({ channelId, target, index }: PointRef, value: number, gesture: string | null = null): void {
@@ -90,28 +90,28 @@ export class AutomationCommands {
   }
 
   removeSelected(): void {
-    const selected = this.#selected;
-    if (!selected) return;
-    const points = this.pointsOf(selected.channelId, selected.target);
-    if (!points[selected.index]) return;
-    const isDone = this.setPoints('Delete point', selected.channelId, selected.target, points.toSpliced(selected.index, 1));
-    if (isDone) this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
+    const selectedPoint = this.#selected;
+    if (!selectedPoint) return;
+    const points = this.pointsOf(selectedPoint.channelId, selectedPoint.target);
+    if (!points[selectedPoint.index]) return;
+    const isDone = this.setPoints('Delete point', selectedPoint.channelId, selectedPoint.target, points.toSpliced(selectedPoint.index, 1));
+    if (isDone) this.#selected = points.length > 1 ? { ...selectedPoint, index: Math.max(0, selectedPoint.index - 1) } : null;
   }
 
   /** Moves the selected point by grid steps in time and by value steps of its target. */
   nudgeSelected(bySteps: number, byValue: number): void {
-    const selected = this.#selected;
-    const target = this.targets.find((candidate) => candidate.target === selected?.target);
-    if (!selected || !target) return;
-    const points = this.pointsOf(selected.channelId, selected.target);
-    const point = points[selected.index];
+    const selectedPoint = this.#selected;
+    const target = this.targets.find((candidate) => candidate.target === selectedPoint?.target);
+    if (!selectedPoint || !target) return;
+    const points = this.pointsOf(selectedPoint.channelId, selectedPoint.target);
+    const point = points[selectedPoint.index];
     if (!point) return;
     const { stepTicks } = this.#preferences;
     const signatures = this.#song.project.time_signatures;
     const tick = bySteps === 0 ? point.tick : snapTick(signatures, point.tick + bySteps * stepTicks, stepTicks);
     const value = Math.min(target.max, Math.max(target.min, point.value + byValue * target.stepAt(point.value)));
     const roundedValue = Number(value.toPrecision(9));
-    this.setPoints('Move point', selected.channelId, selected.target, movePoint(points, selected.index, tick, roundedValue));
+    this.setPoints('Move point', selectedPoint.channelId, selectedPoint.target, movePoint(points, selectedPoint.index, tick, roundedValue));
   }
 
   /**

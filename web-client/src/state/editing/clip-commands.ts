@@ -139,17 +139,17 @@ export class ClipCommands {
   /** Joins the selected MIDI clips of each track. */
   join(): void {
     const song = this.#song;
-    const joined = joinMidi(song.project, song.selection.itemIds);
-    if (!joined) this.#notices.show('info', 'To join MIDI clips, select two or more on the same track.');
-    else if (song.edit('Join clips', () => joined.project)) song.selection.selectItems(joined.ids);
+    const joinedProject = joinMidi(song.project, song.selection.itemIds);
+    if (!joinedProject) this.#notices.show('info', 'To join MIDI clips, select two or more on the same track.');
+    else if (song.edit('Join clips', () => joinedProject.project)) song.selection.selectItems(joinedProject.ids);
   }
 
   /** Fades the selected audio clips into those that they overlap. */
   crossfade(): void {
     const song = this.#song;
-    const faded = crossfadeClips(song.project, this.#timeline.songTime, song.selection.itemIds);
-    if (faded === song.project) this.#notices.show('info', 'To crossfade audio clips, let two clips of a track overlap and select one.');
-    else song.edit('Crossfade clips', () => faded);
+    const fadedSong = crossfadeClips(song.project, this.#timeline.songTime, song.selection.itemIds);
+    if (fadedSong === song.project) this.#notices.show('info', 'To crossfade audio clips, let two clips of a track overlap and select one.');
+    else song.edit('Crossfade clips', () => fadedSong);
   }
 
   /** Selects all clips of the song. */
@@ -168,9 +168,9 @@ export class ClipCommands {
     const clips = project.tracks.flatMap((track) =>
       track.items.filter((item) => item.type !== 'section').sort((a, b) => a.start_tick - b.start_tick).map((item) => ({ track, id: itemId(item) })),
     );
-    const current = clips.findIndex(({ id }) => id === selection.itemId);
+    const currentIndex = clips.findIndex(({ id }) => id === selection.itemId);
     const ofTrack = clips.findIndex(({ track }) => track.id === selection.trackId);
-    const next = clips[current >= 0 ? current + offset : Math.max(0, ofTrack)];
+    const next = clips[currentIndex >= 0 ? currentIndex + offset : Math.max(0, ofTrack)];
     if (!next) return;
     selection.selectItems(new Set(adds ? [...[...selection.itemIds].filter((id) => id !== next.id), next.id] : [next.id]));
   }
@@ -178,11 +178,11 @@ export class ClipCommands {
   /** Describes the selected clips in a few words, for screen readers. */
   describeSelected(): string {
     const clips = this.#selected;
-    const first = clips.find(({ item }) => itemId(item) === this.#song.selection.itemId) ?? clips[0];
-    if (!first) return 'No clip is selected.';
-    const { bar, beat } = barPositionAt(this.#song.project.time_signatures, first.item.start_tick);
-    const name = ('name' in first.item ? first.item.name : undefined) ?? first.track.name;
-    const place = `${name} on ${first.track.name}, bar ${bar}, beat ${beat}`;
+    const firstClip = clips.find(({ item }) => itemId(item) === this.#song.selection.itemId) ?? clips[0];
+    if (!firstClip) return 'No clip is selected.';
+    const { bar, beat } = barPositionAt(this.#song.project.time_signatures, firstClip.item.start_tick);
+    const name = ('name' in firstClip.item ? firstClip.item.name : undefined) ?? firstClip.track.name;
+    const place = `${name} on ${firstClip.track.name}, bar ${bar}, beat ${beat}`;
     return clips.length === 1 ? `${place}.` : `${clips.length} clips, last ${place}.`;
   }
 

@@ -21,8 +21,8 @@ export class Clipboard {
 
   /** The content that was copied last, here or in another window; null if there is none. */
   get content(): ClipboardContent | null {
-    const shared = readStored<Stamped>(STORAGE_KEY, { stamp: 0, content: null }, isStamped);
-    return shared.stamp > this.#own.stamp ? shared.content : this.#own.content;
+    const sharedContent = readStored<Stamped>(STORAGE_KEY, { stamp: 0, content: null }, isStamped);
+    return sharedContent.stamp > this.#own.stamp ? sharedContent.content : this.#own.content;
   }
 
   copy(content: ClipboardContent): void {

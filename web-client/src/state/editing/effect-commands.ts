@@ -18,9 +18,9 @@ export class EffectCommands {
 
   /** Appends a new effect and shows it in the editor. */
   add(channelId: string, effect: Effect): void {
-    const added = addEffect(this.#song.project, channelId, effect);
-    const isDone = this.#song.edit(`Add ${this.#catalog.nameOf(effect)}`, () => added.project);
-    if (isDone) this.show(channelId, added.effectId);
+    const addedEffect = addEffect(this.#song.project, channelId, effect);
+    const isDone = this.#song.edit(`Add ${this.#catalog.nameOf(effect)}`, () => addedEffect.project);
+    if (isDone) this.show(channelId, addedEffect.effectId);
   }
 
   /** Shows an effect in the editor. */

@@ -86,16 +86,16 @@ export class Freezing {
   }
 
   #complete(project: Project, { id, name }: Track, { frozen, left_out: leftOut, warnings }: Frozen): void {
-    const before = project.tracks.find((track) => track.id === id);
+    const trackBefore = project.tracks.find((track) => track.id === id);
     const isDeleted = !this.#song.project.tracks.some((track) => track.id === id);
-    if (isDeleted || !before) return;
-    const pointer = `/tracks/${project.tracks.indexOf(before)}/`;
+    if (isDeleted || !trackBefore) return;
+    const pointer = `/tracks/${project.tracks.indexOf(trackBefore)}/`;
     const missing = leftOut.find((part) => part.pointer.startsWith(pointer));
     if (missing) throw new Error(missing.reason);
     if (!soundsTheSame(id, project, this.#song.project)) {
       throw new Error('the track, its side-chain or the settings of the song were edited in the meantime; freeze it again.');
     }
-    this.#song.edit(`Freeze ${name}`, (current) => freezeTrack(current, id, frozen));
+    this.#song.edit(`Freeze ${name}`, (currentProject) => freezeTrack(currentProject, id, frozen));
     if (warnings.length > 0) this.#notices.show('info', `${name} is frozen. ${warnings.join(' ')}`);
   }
 

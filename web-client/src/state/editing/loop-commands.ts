@@ -65,9 +65,9 @@ export class LoopCommands {
     const { project, selection } = this.#song;
     const { midiClip, notes } = selection;
     if (midiClip && notes.size > 0) {
-      const selected = [...notes].flatMap((index) => midiClip.item.notes[index] ?? []);
-      const start = Math.min(...selected.map((note) => note.tick));
-      const end = Math.max(...selected.map((note) => note.tick + note.length_ticks));
+      const selectedNotes = [...notes].flatMap((index) => midiClip.item.notes[index] ?? []);
+      const start = Math.min(...selectedNotes.map((note) => note.tick));
+      const end = Math.max(...selectedNotes.map((note) => note.tick + note.length_ticks));
       return { startTick: midiClip.item.start_tick + start, endTick: midiClip.item.start_tick + end };
     }
     const itemInTrack = findItem(project, selection.itemId);

@@ -62,8 +62,8 @@ export class NoteCommands {
   /** Moves the selected notes, or all notes, by semitones. */
   transpose(byKeys: number): void {
     this.#shape('Transpose notes', (notes, selection) => {
-      const moved = moveNotes(notes, selection.size > 0 ? selection : new Set(notes.keys()), 0, byKeys);
-      return { notes: moved.notes, selection: new Set(selection) };
+      const movedNotes = moveNotes(notes, selection.size > 0 ? selection : new Set(notes.keys()), 0, byKeys);
+      return { notes: movedNotes.notes, selection: new Set(selection) };
     });
   }
 
@@ -82,11 +82,11 @@ export class NoteCommands {
   copy(): boolean {
     const clip = this.#song.selection.midiClip;
     const { stepTicks } = this.#preferences;
-    const copied = clip && copyNotes(clip.item.notes, this.#song.selection.notes, clip.item.start_tick, stepTicks);
-    if (!clip || !copied) return false;
-    this.#copied = copied;
+    const copiedNotes = clip && copyNotes(clip.item.notes, this.#song.selection.notes, clip.item.start_tick, stepTicks);
+    if (!clip || !copiedNotes) return false;
+    this.#copied = copiedNotes;
     const firstTick = [...this.#song.selection.notes].reduce((tick, index) => Math.min(tick, clip.item.notes[index]?.tick ?? tick), Infinity);
-    this.cursor = { ...this.cursor, tick: clip.item.start_tick + firstTick - copied.offsetTicks + copied.lengthTicks };
+    this.cursor = { ...this.cursor, tick: clip.item.start_tick + firstTick - copiedNotes.offsetTicks + copiedNotes.lengthTicks };
     return true;
   }
 
@@ -100,13 +100,13 @@ export class NoteCommands {
 
   /** Pastes the copied notes at the cursor, and moves the cursor behind them. */
   paste(): void {
-    const copied = this.#copied;
+    const copiedNotes = this.#copied;
     const clip = this.#song.selection.midiClip;
-    if (!copied || !clip) return;
+    if (!copiedNotes || !clip) return;
     const atTick = this.#cursorTickIn(clip.item);
     this.#song.selection.focus = 'notes';
-    if (!this.#commit('Paste notes', clip.item, pasteNotes(clip.item.notes, copied, atTick - clip.item.start_tick))) return;
-    this.cursor = { ...this.cursor, tick: atTick + copied.lengthTicks };
+    if (!this.#commit('Paste notes', clip.item, pasteNotes(clip.item.notes, copiedNotes, atTick - clip.item.start_tick))) return;
+    this.cursor = { ...this.cursor, tick: atTick + copiedNotes.lengthTicks };
   }
 
   /** Selects no note. */
@@ -125,8 +125,8 @@ export class NoteCommands {
     const { notes, start_tick: startTick } = clip.item;
     const order = notesInOrder(notes);
     const selectedPlaces = order.flatMap((index, place) => (selection.notes.has(index) ? [place] : []));
-    const current = direction === 1 ? selectedPlaces.at(-1) : selectedPlaces[0];
-    const next = current === undefined ? this.#placeNearCursor(notes, order, startTick, direction) : current + direction;
+    const currentPlace = direction === 1 ? selectedPlaces.at(-1) : selectedPlaces[0];
+    const next = currentPlace === undefined ? this.#placeNearCursor(notes, order, startTick, direction) : currentPlace + direction;
     const index = order[next];
     const note = index === undefined ? undefined : notes[index];
     if (index === undefined || !note) return;
@@ -175,8 +175,8 @@ export class NoteCommands {
     if (!clip) return false;
     const { item } = clip;
     const tick = this.#cursorTickIn(item) - item.start_tick;
-    const added = keys.map(({ key, velocity }): Note => ({ tick, length_ticks: this.#preferences.stepTicks, pitch: key, velocity }));
-    const { notes } = addNotes(item.notes, added);
+    const addedNotes = keys.map(({ key, velocity }): Note => ({ tick, length_ticks: this.#preferences.stepTicks, pitch: key, velocity }));
+    const { notes } = addNotes(item.notes, addedNotes);
     this.#song.selection.focus = 'notes';
     return this.#commit('Enter notes', item, { notes, selection: new Set() }, gesture);
   }

@@ -102,12 +102,12 @@ export class PluginCommands {
     const { generation } = this.#song;
     this.loading = plugin;
     try {
-      const saved = await this.#parameters.stateWithPreset(settings, await preset());
+      const savedState = await this.#parameters.stateWithPreset(settings, await preset());
       // The user may have chosen another plugin or song in the meantime.
-      const current = findPlugin(this.#song.project, plugin);
-      if (generation !== this.#song.generation || current?.plugin_id !== settings.plugin_id || current.type !== settings.type) return;
+      const currentPlugin = findPlugin(this.#song.project, plugin);
+      if (generation !== this.#song.generation || currentPlugin?.plugin_id !== settings.plugin_id || currentPlugin.type !== settings.type) return;
       this.#song.edit(`Load ${what}`, (project) =>
-        effectId === null ? setInstrumentState(project, channelId, saved) : setEffectState(project, channelId, effectId, saved),
+        effectId === null ? setInstrumentState(project, channelId, savedState) : setEffectState(project, channelId, effectId, savedState),
       );
     } catch (error) {
       this.#notices.showFailure(`The ${what} cannot be loaded`, error);

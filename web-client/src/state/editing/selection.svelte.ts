@@ -34,8 +34,8 @@ export class Selection {
   #shownId = $state.raw<string | null>(null);
   /** The clip that the editor shows: the selected one, or else one of the track. */
   readonly #shownClip: { track: Track; item: Item } | null = $derived.by(() => {
-    const selected = findItem(this.#project(), this.#itemId);
-    if (selected || !this.track) return selected;
+    const selectedClip = findItem(this.#project(), this.#itemId);
+    if (selectedClip || !this.track) return selectedClip;
     const shown = findItem(this.#project(), this.#shownId);
     if (shown?.track === this.track) return shown;
     const item = mainItemOf(this.track);
@@ -102,9 +102,9 @@ export class Selection {
 
   /** Selects several clips. The last one is the clip that the editor shows. */
   selectItems(ids: ReadonlySet<string>): void {
-    const last = [...ids].at(-1) ?? null;
-    const track = findItem(this.#project(), last)?.track;
-    if (track) this.selectItem(track.id, last);
+    const lastId = [...ids].at(-1) ?? null;
+    const track = findItem(this.#project(), lastId)?.track;
+    if (track) this.selectItem(track.id, lastId);
     else this.itemId = null;
     this.itemIds = ids;
   }

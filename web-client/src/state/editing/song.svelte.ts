@@ -63,10 +63,10 @@ export class Song {
    * that changes the frozen parts of a track is refused; then the method returns false.
    */
   edit(label: string, change: (project: Project) => Project, gesture: string | null = null): boolean {
-    const edited = change(this.project);
-    const refusedChange = frozenPartsChange(this.project, edited);
+    const editedProject = change(this.project);
+    const refusedChange = frozenPartsChange(this.project, editedProject);
     if (refusedChange) this.#onRefused(refusedChange);
-    else this.#push(label, edited, gesture);
+    else this.#push(label, editedProject, gesture);
     return !refusedChange;
   }
 
@@ -95,9 +95,9 @@ export class Song {
   #moveTo(history: History<Project>): void {
     this.#history = history;
     this.selection.notes = new Set();
-    const earlier = [...history.past.map(({ value }) => value), history.present];
+    const earlierStates = [...history.past.map(({ value }) => value), history.present];
     const hasBase = (project: Project): boolean => this.#baseRevisions.has(project);
-    const version = earlier.findLast(hasBase) ?? history.future.map(({ value }) => value).find(hasBase);
+    const version = earlierStates.findLast(hasBase) ?? history.future.map(({ value }) => value).find(hasBase);
     if (version) this.revision = this.#baseRevisions.get(version) ?? null;
   }
 

@@ -32,14 +32,14 @@ export class StepInput {
   }
 
   /** Receives the MIDI keys that are pressed, whenever these change. */
-  receive(down: ReadonlySet<number>): void {
+  receive(downKeys: ReadonlySet<number>): void {
     if (!this.isOn) return;
-    const heldKeys = [...down].filter((key) => key !== this.#preview.soundingKey);
+    const heldKeys = [...downKeys].filter((key) => key !== this.#preview.soundingKey);
     const newKeys = heldKeys.filter((key) => !this.#chord.has(key));
     if (this.#chord.size === 0 && newKeys.length > 0) this.#chordCount += 1;
     if (newKeys.length > 0) {
-      const played = newKeys.map((key) => ({ key, velocity: this.#liveKeys.velocityOf(key) }));
-      if (this.#notes.enterAtCursor(played, `step input ${this.#chordCount}`)) this.#chord = new Set([...this.#chord, ...newKeys]);
+      const playedKeys = newKeys.map((key) => ({ key, velocity: this.#liveKeys.velocityOf(key) }));
+      if (this.#notes.enterAtCursor(playedKeys, `step input ${this.#chordCount}`)) this.#chord = new Set([...this.#chord, ...newKeys]);
     }
     if (heldKeys.length > 0 || this.#chord.size === 0) return;
     this.#chord = new Set();

@@ -27,18 +27,18 @@ export class TrackCommands {
     const song = this.#song;
     const sound = engine ?? this.#soundFonts.defaultSound;
     const title = name ?? (sound ? this.#instruments.nameOf(sound) : `Track ${song.project.tracks.length + 1}`);
-    const added = addTrack(song.project, title, sound);
-    song.edit(`Add ${title}`, () => added.project);
-    song.selection.selectTrack(added.trackId);
+    const addedTrack = addTrack(song.project, title, sound);
+    song.edit(`Add ${title}`, () => addedTrack.project);
+    song.selection.selectTrack(addedTrack.trackId);
   }
 
   /** Adds a bus, a group or an audio track with the next unused name. */
   add(kind: Exclude<TrackKind, 'instrument'>): void {
     const song = this.#song;
     const name = this.#unusedName(kind);
-    const added = addTrack(song.project, name, null, kind);
-    song.edit(`Add ${name}`, () => added.project);
-    song.selection.selectTrack(added.trackId);
+    const addedTrack = addTrack(song.project, name, null, kind);
+    song.edit(`Add ${name}`, () => addedTrack.project);
+    song.selection.selectTrack(addedTrack.trackId);
   }
 
   /** Adds a send from a track to a bus. If `busId` is null, adds a new bus for the send. */
@@ -48,8 +48,8 @@ export class TrackCommands {
       song.edit('Add send', (project) => addSend(project, trackId, busId));
       return;
     }
-    const added = addTrack(song.project, this.#unusedName('bus'), null, 'bus');
-    song.edit('Add send to a new bus', () => addSend(added.project, trackId, added.trackId));
+    const addedTrack = addTrack(song.project, this.#unusedName('bus'), null, 'bus');
+    song.edit('Add send to a new bus', () => addSend(addedTrack.project, trackId, addedTrack.trackId));
   }
 
   remove(id: string): void {
@@ -89,8 +89,8 @@ export class TrackCommands {
     if (choice.kind === 'plugin' && this.#instruments.keyOf(track.synth_engine) === keyOfChoice(choice)) return;
     // A name that the user has not changed is that of the earlier sound.
     const isNamedAfterSound = track.name === this.#instruments.nameOf(track.synth_engine) || /^Track \d+$/.test(track.name);
-    const named = isNamedAfterSound ? updateTrack(song.project, track.id, (current) => ({ ...current, name })) : song.project;
-    const change = setInstrument(named, track.id, engine);
+    const namedSong = isNamedAfterSound ? updateTrack(song.project, track.id, (currentTrack) => ({ ...currentTrack, name })) : song.project;
+    const change = setInstrument(namedSong, track.id, engine);
     if (!song.edit(`Choose ${name}`, () => change.project)) return;
     const trackName = isNamedAfterSound ? name : track.name;
     const laterChanges = change.laterProgramChangeCount;

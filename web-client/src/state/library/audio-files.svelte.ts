@@ -84,10 +84,10 @@ export class AudioFiles {
         uploadAudio(this.#api, file, onProgress, signal),
       );
       if (!answer) return null;
-      const [uploaded] = answer.files;
-      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file without a reason; try another file'));
-      this.add(uploaded);
-      return uploaded;
+      const [uploadedFile] = answer.files;
+      if (!uploadedFile) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file without a reason; try another file'));
+      this.add(uploadedFile);
+      return uploadedFile;
     } catch (error) {
       throw error instanceof ApiError ? new Error(withoutFileName(error.message)) : error;
     }

@@ -49,7 +49,7 @@ export class EffectCatalog {
 
   /** Returns the name under which the page shows an effect. */
   nameOf(effect: Effect): string {
-    const known = this.kindOf(effect)?.name ?? this.pluginOf(effect)?.name ?? effect.name;
-    return known ?? (effect.type === 'builtin' ? 'Effect' : `Plugin ${effect.plugin_id}`);
+    const knownName = this.kindOf(effect)?.name ?? this.pluginOf(effect)?.name ?? effect.name;
+    return knownName ?? (effect.type === 'builtin' ? 'Effect' : `Plugin ${effect.plugin_id}`);
   }
 }

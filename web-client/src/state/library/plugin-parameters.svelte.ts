@@ -74,14 +74,14 @@ export class PluginParameters {
    * Loads the plugin's texts of values that its list does not have. Without an answer, the page
    * shows interpolated texts.
    */
-  async loadTexts(plugin: PluginWithState, wanted: readonly ParameterValue[]): Promise<void> {
-    const values = wanted.filter((value) => this.textOf(plugin, value) === null).slice(0, VALUES_MAX);
+  async loadTexts(plugin: PluginWithState, wantedValues: readonly ParameterValue[]): Promise<void> {
+    const values = wantedValues.filter((value) => this.textOf(plugin, value) === null).slice(0, VALUES_MAX);
     if (values.length === 0) return;
     const { value_texts: texts } = await listPluginParameters(this.#api, { ...requestOf(plugin), values });
     this.#entries = this.#entries.map((entry) => {
       if (!areEqual(entry.plugin, plugin)) return entry;
-      const added = values.map((value, index) => [keyOfValue(value), texts[index] ?? ''] as const);
-      return { ...entry, texts: new Map([...entry.texts, ...added]) };
+      const addedEntries = values.map((value, index) => [keyOfValue(value), texts[index] ?? ''] as const);
+      return { ...entry, texts: new Map([...entry.texts, ...addedEntries]) };
     });
   }
 
@@ -115,8 +115,8 @@ export class PluginParameters {
 
   #setState({ type, plugin_id, state: pluginState }: PluginWithState, state: ParameterListState): void {
     const plugin = { type, plugin_id, ...(pluginState === undefined ? {} : { state: pluginState }) };
-    const others = this.#entries.filter((entry) => !areEqual(entry.plugin, plugin));
-    this.#entries = [{ plugin, state, texts: new Map<string, string>() }, ...others].slice(0, LISTS_MAX);
+    const otherEntries = this.#entries.filter((entry) => !areEqual(entry.plugin, plugin));
+    this.#entries = [{ plugin, state, texts: new Map<string, string>() }, ...otherEntries].slice(0, LISTS_MAX);
   }
 }
 

@@ -90,8 +90,8 @@ export class Autosaves {
 
   /**
    * Writes unsaved work because the page may be closed. Returns whether work may be lost: it is not
-   * in this browser, and the request is too large to continue after the page is closed, or the
-   * service did not take the last one.
+   * in this browser, and the request is too large to continue after the page is closed, or the last
+   * request failed.
    */
   flush(): boolean {
     const { project } = this.#song;
@@ -143,16 +143,16 @@ export class Autosaves {
   async poll(): Promise<void> {
     if (document.hidden) return;
     const { project_id: id } = this.#song.project;
-    let newest;
+    let newestRevision;
     try {
-      newest = await readTempRevision(this.#api, id);
+      newestRevision = await readTempRevision(this.#api, id);
     } catch {
       // If the service does not answer, the next save reports the problem.
       return;
     }
-    if (id !== this.#song.project.project_id || newest.updated_at === null || newest.updated_at === this.#newestAt) return;
-    if (newest.client_id === this.windowId || newest.client_id === this.#owned?.clientId) return;
-    this.#newestAt = newest.updated_at;
+    if (id !== this.#song.project.project_id || newestRevision.updated_at === null || newestRevision.updated_at === this.#newestAt) return;
+    if (newestRevision.client_id === this.windowId || newestRevision.client_id === this.#owned?.clientId) return;
+    this.#newestAt = newestRevision.updated_at;
     this.#isReplaced = this.#song.isDirty;
     void this.keepLocally();
     const actions = [
@@ -182,16 +182,16 @@ export class Autosaves {
   async drop(owner: AutosaveOwner | null): Promise<void> {
     // An autosave that is still being written would arrive after the removal.
     await this.#writing;
-    const dropped = owner ?? this.#owned;
-    if (sameOwner(dropped, this.#owned)) {
+    const droppedOwner = owner ?? this.#owned;
+    if (sameOwner(droppedOwner, this.#owned)) {
       this.#owned = null;
       this.#stored = null;
     }
     // Work that was edited since is kept, and other work is removed.
     await this.keepLocally();
-    if (dropped === null) return;
+    if (droppedOwner === null) return;
     try {
-      await deleteTemp(this.#api, dropped.projectId, dropped.clientId);
+      await deleteTemp(this.#api, droppedOwner.projectId, droppedOwner.clientId);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) {
         this.#notices.showFailure('The autosave cannot be removed', error);

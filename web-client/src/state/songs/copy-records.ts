@@ -23,12 +23,12 @@ export function tracksById({ tracks }: Project): KeptTracks {
 }
 
 /** Returns the records to write and the keys to delete, if the browser has the tracks `kept`. */
-export function changesOf(copy: LocalCopy, kept: KeptTracks): { put: CopyRecord[]; remove: string[] } {
+export function changesOf(copy: LocalCopy, keptTracks: KeptTracks): { put: CopyRecord[]; remove: string[] } {
   const prefix = trackKeyPrefix(copy.windowId);
   const tracks = tracksById(copy.project);
   const put: CopyRecord[] = [{ ...copy, project: { ...copy.project, tracks: [] }, trackIds: [...tracks.keys()] }];
-  for (const [id, track] of tracks) if (kept.get(id) !== track) put.push({ windowId: prefix + id, track });
-  return { put, remove: [...kept.keys()].filter((id) => !tracks.has(id)).map((id) => prefix + id) };
+  for (const [id, track] of tracks) if (keptTracks.get(id) !== track) put.push({ windowId: prefix + id, track });
+  return { put, remove: [...keptTracks.keys()].filter((id) => !tracks.has(id)).map((id) => prefix + id) };
 }
 
 /** Returns the copies that the records contain. */

@@ -61,9 +61,9 @@ export class IndexedDbCopies implements CopyStore {
     return this.#change(copy.windowId, async (records) => {
       // Another window may have removed the copy, or the user the storage of the browser.
       const hasCopy = (await settled(records.getKey(copy.windowId))) !== undefined;
-      const kept = hasCopy && this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
-      if (!kept) removeTracks(records, copy.windowId);
-      const { put, remove } = changesOf(copy, kept ?? new Map<string, never>());
+      const keptTracks = hasCopy && this.#kept?.windowId === copy.windowId ? this.#kept.tracks : null;
+      if (!keptTracks) removeTracks(records, copy.windowId);
+      const { put, remove } = changesOf(copy, keptTracks ?? new Map<string, never>());
       for (const record of put) records.put(record);
       for (const key of remove) records.delete(key);
       return tracksById(copy.project);
@@ -87,22 +87,22 @@ export class IndexedDbCopies implements CopyStore {
    * requests to `records`, and returns the tracks that are then kept.
    */
   #change(windowId: string, change: (records: IDBObjectStore) => Promise<KeptTracks> | null): Promise<void> {
-    const changed = this.#changing.then(async () => {
+    const changePromise = this.#changing.then(async () => {
       const records = await this.#copies('readwrite');
       const { transaction } = records;
-      const stored = completed(transaction);
+      const storing = completed(transaction);
       const tracks = await Promise.resolve(change(records)).catch((error: unknown) => {
-        stored.catch(() => undefined);
+        storing.catch(() => undefined);
         // The request that failed may have ended the transaction.
         if (transaction.error === null) transaction.abort();
         throw error;
       });
       if (this.#kept?.windowId === windowId) this.#kept = null;
-      await stored;
+      await storing;
       if (tracks) this.#kept = { windowId, tracks };
     });
-    this.#changing = changed.catch(() => undefined);
-    return changed;
+    this.#changing = changePromise.catch(() => undefined);
+    return changePromise;
   }
 
   async #copies(mode: IDBTransactionMode): Promise<IDBObjectStore> {

@@ -43,10 +43,10 @@ export class MidiFiles {
     this.importedFileName = file.name;
     try {
       const answer = await importMidi(this.#api, file, name, this.#soundFonts.defaultId);
-      const imported = normalizeProject(answer.project);
+      const importedSong = normalizeProject(answer.project);
       const warnings = answer.warnings.length > 0 ? ` ${answer.warnings.join(' ')}` : '';
-      if (asNewSong) await this.#openAsNew(file, imported, warnings);
-      else this.#addTracks(file, imported, warnings);
+      if (asNewSong) await this.#openAsNew(file, importedSong, warnings);
+      else this.#addTracks(file, importedSong, warnings);
     } catch (error) {
       this.#notices.showFailure(`${file.name} cannot be read as a MIDI file`, error);
     } finally {
@@ -64,29 +64,29 @@ export class MidiFiles {
     }
   }
 
-  async #openAsNew(file: File, imported: Project, warnings: string): Promise<void> {
-    await this.#replaceSong(imported);
-    this.#notices.show('done', `Opened ${file.name}: ${trackCount(imported)}.${warnings}`);
+  async #openAsNew(file: File, importedSong: Project, warnings: string): Promise<void> {
+    await this.#replaceSong(importedSong);
+    this.#notices.show('done', `Opened ${file.name}: ${trackCount(importedSong)}.${warnings}`);
   }
 
-  #replaceSong(imported: Project): Promise<void> {
-    const project = { ...imported, project_id: emptyProject().project_id };
+  #replaceSong(importedSong: Project): Promise<void> {
+    const project = { ...importedSong, project_id: emptyProject().project_id };
     return this.#switching.replace(() => this.#song.open(project, null, false));
   }
 
-  #addTracks(file: File, imported: Project, warnings: string): void {
+  #addTracks(file: File, importedSong: Project, warnings: string): void {
     const song = this.#song;
     const isEmpty = isEmptySong(song.project);
-    const tempo = isEmpty || sameTempo(song.project, imported) ? '' : ' The new tracks play at the tempo of the open song.';
-    song.edit(`Import ${file.name}`, (project) => addImported(project, imported));
+    const tempo = isEmpty || sameTempo(song.project, importedSong) ? '' : ' The new tracks play at the tempo of the open song.';
+    song.edit(`Import ${file.name}`, (project) => addImported(project, importedSong));
     if (isEmpty) song.framing += 1;
-    const firstTrack = song.project.tracks.at(-imported.tracks.length);
+    const firstTrack = song.project.tracks.at(-importedSong.tracks.length);
     song.selection.selectItem(firstTrack?.id ?? '', firstTrack?.items[0]?.type === 'midi' ? firstTrack.items[0].id : null);
     const openInstead = (): void => {
       song.undo();
-      void this.#replaceSong(imported);
+      void this.#replaceSong(importedSong);
     };
-    this.#notices.show('done', `Added ${trackCount(imported)} from ${file.name}.${tempo}${warnings}`, [
+    this.#notices.show('done', `Added ${trackCount(importedSong)} from ${file.name}.${tempo}${warnings}`, [
       ...(isEmpty ? [] : [{ label: 'Open as a new song instead', action: openInstead }]),
       { label: 'Undo', action: () => song.undo() },
     ]);

@@ -39,14 +39,14 @@ export class ProjectFiles {
   async open(file: File): Promise<void> {
     const format = /\.dawproject$/i.test(file.name) ? 'dawproject' : 'bundle';
     try {
-      const imported = await this.uploads.track(file, (onProgress, signal) =>
+      const importedSong = await this.uploads.track(file, (onProgress, signal) =>
         uploadSong(this.#api, format, file, onProgress, signal),
       );
-      if (!imported) return;
+      if (!importedSong) return;
       await this.#list.refresh();
-      await this.#switching.openSong(imported.project_id);
-      const audio = imported.audio_added + imported.audio_known;
-      const warnings = 'warnings' in imported ? imported.warnings.map((warning) => ` ${warning}`).join('') : '';
+      await this.#switching.openSong(importedSong.project_id);
+      const audio = importedSong.audio_added + importedSong.audio_known;
+      const warnings = 'warnings' in importedSong ? importedSong.warnings.map((warning) => ` ${warning}`).join('') : '';
       const message = `Stored ${file.name} as a song with ${audio} audio ${audio === 1 ? 'file' : 'files'}.${warnings}`;
       this.#notices.show(warnings === '' ? 'done' : 'info', message, [], warnings !== '');
     } catch (error) {

@@ -81,8 +81,8 @@ export class Restoring {
       const autosave = await this.#autosaveOf(id);
       const works = [...(autosave ? [autosave.work] : []), ...copiesNotIn(autosave?.work ?? null, copies)];
       works.sort((a, b) => a.atMs - b.atMs);
-      const newest = works.at(-1);
-      if (!newest) return false;
+      const newestWork = works.at(-1);
+      if (!newestWork) return false;
       // The user has opened another song meanwhile.
       if (generation !== this.#song.generation) return false;
       const isSaved = this.#song.revision !== null && this.#song.project.project_id === id;
@@ -93,8 +93,8 @@ export class Restoring {
       await this.#autosaves.keepLocally();
       await this.#removeCopies(copies);
       const restored = this.#song.generation;
-      const ageText = formatAgo(newest.atMs, Date.now());
-      this.#notices.show('info', `The unsaved changes to “${newest.project.name}” from ${ageText} were restored.`, [
+      const ageText = formatAgo(newestWork.atMs, Date.now());
+      this.#notices.show('info', `The unsaved changes to “${newestWork.project.name}” from ${ageText} were restored.`, [
         isSaved
           ? { label: 'Use the saved version', action: () => void this.#useSaved(id, restored) }
           : { label: 'Discard the changes', action: () => void this.#discardNew(restored) },

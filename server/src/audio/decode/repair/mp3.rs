@@ -115,13 +115,13 @@ impl Chain {
         let max = gap_bytes / HEADER_BYTES as u64;
         let lost =
             declared_frames.map_or(estimated_lost, |declared| declared.saturating_sub(self.packets)).min(max);
-        let (mut bytes, mut assigned) = (0, 0);
+        let (mut bytes, mut assigned_bytes) = (0, 0);
         for gap in &mut self.gaps {
             bytes += gap.end - gap.start;
             let total_up_to_gap =
                 (lost as u128 * u128::from(bytes) + u128::from(gap_bytes / 2)) / u128::from(gap_bytes);
-            gap.lost_frames = total_up_to_gap as u64 - assigned;
-            assigned = total_up_to_gap as u64;
+            gap.lost_frames = total_up_to_gap as u64 - assigned_bytes;
+            assigned_bytes = total_up_to_gap as u64;
         }
     }
 

@@ -15,8 +15,8 @@ export async function coverOf(file: Blob): Promise<string> {
   const picture = await createImageBitmap(file).catch(() => null);
   if (!picture) throw new Error('it is not a picture that this browser can read');
   for (const side of SIDES_PX) {
-    const reduced = await jpegOf(picture, side);
-    if (reduced.size <= MAX_BYTES) return base64Of(reduced);
+    const reducedPicture = await jpegOf(picture, side);
+    if (reducedPicture.size <= MAX_BYTES) return base64Of(reducedPicture);
   }
   throw new Error(`it has more than ${MAX_BYTES} bytes even after its longer side is reduced to 600 pixels; choose another picture`);
 }
