@@ -173,7 +173,7 @@ describe('audio from the service', () => {
   it('ends after an edit, and is rendered again when the edit has settled', async () => {
     await update(piano);
     await render();
-    await update(edited(piano));
+    await update(editedSong(piano));
     expect(audio.get('piano')).toBeNull();
     expect(requests).toHaveLength(0);
     await vi.advanceTimersByTimeAsync(700);

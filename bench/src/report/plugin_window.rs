@@ -132,7 +132,7 @@ impl Window {
             for x in (SEARCH_STEP..self.width as usize).step_by(SEARCH_STEP) {
                 let (x, y) = (x as f64, y as f64);
                 self.button((x, y), true)?;
-                self.move_to((x, (y - DRAG_PIXELS / 4.0).max(0.0)))?;
+                self.move_to(dragged((x, y), DRAG_PIXELS / 4.0))?;
                 self.button((x, y), false)?;
                 if self.receive_until(Instant::now() + Duration::from_millis(60))?.1 {
                     self.receive_until(Instant::now() + PAUSE)?;
@@ -152,7 +152,7 @@ impl Window {
             self.receive_until(Instant::now() + PAUSE)?;
             let offset = if number % 2 == 0 { DRAG_PIXELS } else { 0.0 };
             let sent = Instant::now();
-            self.move_to((x, y - offset))?;
+            self.move_to(dragged((x, y), offset))?;
             loop {
                 match self.receive(sent + PICTURE_MAX)? {
                     Received::Picture => break,
@@ -177,13 +177,18 @@ impl Window {
                 break;
             }
             let phase = f64::from(number) / 60.0 * std::f64::consts::PI;
-            self.move_to((x, y - DRAG_PIXELS * phase.sin().abs()))?;
+            self.move_to(dragged((x, y), DRAG_PIXELS * phase.sin().abs()))?;
             pictures += self.receive_until(due)?.0;
         }
         let frames_per_sec = pictures as f64 / start.elapsed().as_secs_f64();
         self.button((x, y), false)?;
         Ok(frames_per_sec)
     }
+}
+
+/// Returns a position above another; below it, if the drag would leave the window.
+fn dragged((x, y): (f64, f64), pixels: f64) -> (f64, f64) {
+    if y >= DRAG_PIXELS { (x, y - pixels) } else { (x, y + pixels) }
 }
 
 /// Sends blocks in real time until `is_over`. Returns the statistics before and after.

@@ -29,8 +29,8 @@ mod tests;
 pub use channel::chain::MAX_EFFECTS;
 pub(crate) use channel::rack::EffectRack;
 pub use channel::{
-    DryFallback, EffectChain, EffectSlot, InsertBuffers, InstrumentFallback, LIVE_BLOCK_FRAMES, LiveChain, LiveEffect,
-    LivePass, LiveSource, SlotSource, effect_seed,
+    DryFallback, EffectChain, EffectSlot, InsertBuffers, InstrumentFallback, LIVE_BLOCK_FRAMES, LiveChain,
+    LiveEffect, LivePass, LiveSource, SlotSource, effect_seed,
 };
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;

@@ -55,7 +55,7 @@ export function cutMidi(item: MidiItem, startTick: number, endTick: number): Mid
     ...item,
     start_tick: startTick,
     length_ticks: length,
-    notes: notesAround(notesAround(item.notes, from).after, length).before,
+    notes: notesAround(notesAround(item.notes, from).notesAfter, length).notesBefore,
     controls: controlsFrom(item.controls, from).filter(({ tick }) => tick < length),
   };
 }
