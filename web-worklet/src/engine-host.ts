@@ -289,7 +289,9 @@ export class EngineHost {
     if (!stream || stream.version !== version) return;
     const { position } = this.#engine;
     stream.fill(startFrame, channels, position, this.#loop);
-    if (this.#streamingIds.has(trackId) || !stream.has(position)) return;
+    // A stream that starts during playback would be interrupted if its next blocks came late.
+    const isReady = this.#engine.playing ? stream.wanted(position, this.#loop).length === 0 : stream.has(position);
+    if (this.#streamingIds.has(trackId) || !isReady) return;
     this.#streamingIds.add(trackId);
     this.#assignInputs();
   }

@@ -50,7 +50,7 @@ export type BulkCommands = {
   fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
   /**
    * Makes a track play audio instead of its notes, from the time on when the audio at the playhead
-   * has arrived; null makes it play its notes again.
+   * has arrived, during playback also the next blocks; null makes it play its notes again.
    */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
   /** Delivers a block that `wantedTrackAudio` listed: left, right, reverb send and chorus send. */
