@@ -12,7 +12,14 @@ const CUTOFF = { x: 208, y: 68 };
 
 test('a knob in the window of a plugin changes the song, and undo turns it back', async ({ page, service }) => {
   const sent: string[] = [];
-  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
+  /** Number of gestures whose last change the page has received. */
+  let gestureCount = 0;
+  page.on('websocket', (socket) => {
+    socket.on('framesent', ({ payload }) => sent.push(String(payload)));
+    socket.on('framereceived', ({ payload }) => {
+      if (String(payload).includes('"end_edit"')) gestureCount += 1;
+    });
+  });
   const folder = await addPluginFolder(page, service, ['Nekobi-vst.so']);
   await newNekobiSong(page, service);
   await page.getByRole('tab', { name: 'Plugin' }).click();
@@ -42,6 +49,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   await page.mouse.up();
   await expect(cutoff).not.toHaveAttribute('aria-valuenow', before ?? '');
   await expect.poll(isAsDrawn).toBe(false);
+  await expect.poll(() => gestureCount).toBe(1);
   await expect(panel).toContainText('Keys go to the plugin.');
   await page.screenshot({ path: 'output/plugin-window.png' });
   expect((await saveAndReadSong(page, service)).tracks[0]?.synth_engine).toMatchObject({ params: { 2: expect.any(Number) } });
@@ -59,6 +67,7 @@ test('a knob in the window of a plugin changes the song, and undo turns it back'
   await page.mouse.down();
   await page.mouse.move(x + CUTOFF.x, y + CUTOFF.y - 30, { steps: 12 });
   await page.mouse.up();
+  await expect.poll(() => gestureCount).toBe(2);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   const automation = async (): Promise<{ target: string; points: unknown[] }[]> =>
     ((await saveAndReadSong(page, service)).tracks[0]?.automation ?? []) as { target: string; points: unknown[] }[];
