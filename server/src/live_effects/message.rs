@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::midi_message::MidiCommand;
 use super::statistics::{PluginStatistics, Statistics};
 
 /// Sample rate of a chain that is sent as a list only.
@@ -77,6 +76,24 @@ pub(super) struct Flush {
 #[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct StateOf {
     pub(super) effect: EffectName,
+}
+
+/// `midi`: plays notes, or moves controllers.
+#[derive(Debug, PartialEq, Deserialize)]
+pub(super) struct MidiCommand {
+    /// The plugin; by default the first one of the chain that receives notes.
+    pub(super) effect: Option<EffectName>,
+    pub(super) events: Vec<MidiEvent>,
+}
+
+/// A MIDI message.
+#[derive(Debug, PartialEq, Deserialize)]
+pub(super) struct MidiEvent {
+    /// Status and data.
+    pub(super) bytes: Vec<u8>,
+    /// Offset in frames from the start of the next block.
+    #[serde(default)]
+    pub(super) frame: u32,
 }
 
 /// The id of an effect, or its index for effects without an id.

@@ -1,9 +1,8 @@
 //! `midi`: MIDI messages of a client as events for a plugin.
 
-use serde::Deserialize;
 use songfoundry_bridge_protocol::host::EventKind;
 
-use super::message::{Answer, EffectName};
+use super::message::{Answer, MidiCommand, MidiEvent};
 
 /// Maximum number of events of one message.
 pub(super) const MESSAGE_EVENTS_MAX: usize = 256;
@@ -16,24 +15,6 @@ const NO_NOTE_ID: i32 = -1;
 
 /// Maximum number of bytes that an error repeats.
 const SHOWN_BYTES: usize = 8;
-
-/// `midi`: plays notes, or moves controllers.
-#[derive(Debug, PartialEq, Deserialize)]
-pub(super) struct MidiCommand {
-    /// The plugin; by default the first one of the chain that receives notes.
-    pub(super) effect: Option<EffectName>,
-    pub(super) events: Vec<MidiEvent>,
-}
-
-/// A MIDI message.
-#[derive(Debug, PartialEq, Deserialize)]
-pub(super) struct MidiEvent {
-    /// Status and data.
-    bytes: Vec<u8>,
-    /// Offset in frames from the start of the next block.
-    #[serde(default)]
-    frame: u32,
-}
 
 impl MidiCommand {
     /// Returns the offsets and the kinds of the events.

@@ -6,8 +6,7 @@ use dsp_core::mixer::{LIVE_BLOCK_FRAMES, LiveChain, LiveEffect};
 use tokio::time::Instant;
 
 use super::built_in::{BuiltIn, ChainSeed};
-use super::message::{Answer, Command, SetParameter, shown};
-use super::midi_message::MidiCommand;
+use super::message::{Answer, Command, MidiCommand, SetParameter, shown};
 use super::plugin::{BlockTime, LivePlugin};
 use super::plugin_thread::{PluginMessage, PluginSource};
 use super::song_time::SongTime;
