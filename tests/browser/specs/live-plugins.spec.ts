@@ -3,13 +3,14 @@
  * helper process that dies leaves the dry sound until the plugin is back. The plugins are from
  * Debian's packages dpf-plugins-vst and zam-plugins.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { equalRanges, firstSound, largestDifference, largestStep, peak, type FrameRange } from '../support/audio';
 import { recorded, recordMore, recordSound, startRecording, type Recording } from '../support/capture';
 import { play } from '../support/demo';
 import { effectPanel, lateBlocksOfAll, liveCounts, openSong, organTrack, passFrames, renderSong, songOf, TICKS_PER_SEC, useLargeBuffer, zamVerb, type Song } from '../support/live-song';
 import { addPluginFolder, drawNote, exportSong, newNekobiSong, ONSET_LEVEL, RATE_HZ, recordSong, saveAndReadSong } from '../support/plugin-song';
+import { helpersOf } from '../support/processes';
 import { expect, startService, test, type Service } from '../support/service';
 import type { StoredProject } from '../support/stored';
 
@@ -123,22 +124,6 @@ test('the plugins of the master play live as in the export', async ({ page, serv
     rmSync(folder, { recursive: true });
   }
 });
-
-/** Returns the helper processes below a process. */
-function helpersOf(parent: number): number[] {
-  const processes = readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return [{ pid: Number(name), parent: Number(fields[1]), command: readFileSync(`/proc/${name}/cmdline`, 'utf8') }];
-    } catch {
-      return [];
-    }
-  });
-  const children = processes.filter((process) => process.parent === parent);
-  return children.flatMap(({ pid, command }) => [...(command.includes('songfoundry-bridge') ? [pid] : []), ...helpersOf(pid)]);
-}
 
 /** Opens a song in which the organ plays through a live ZamVerb of the master. */
 async function openLiveOrgan(page: Page, service: Service, song: Song): Promise<void> {

@@ -86,7 +86,6 @@ async function dragUntilChanged(page: Page, name: string, settings: () => Promis
       }
       const before = await settings();
       await drag(page, name);
-      await page.waitForTimeout(500);
       return (await settings()) !== before;
     })
     .toBe(true);
